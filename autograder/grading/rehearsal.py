@@ -25,13 +25,17 @@ import io
 import json
 import os
 import random
+import re
+import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from autograder.check.edits import text_of
 from autograder.check.framework import alternatives_of, mutants_of
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.deliver import private, write
@@ -187,43 +191,74 @@ class Desk:
 
 
 def cell_of(name: str, label: str, function: Callable[..., Any]) -> str:
-    """The code of a mutant or an alternative as a cell: with what it needs of its file above it."""
+    """The code of a mutant or an alternative as a cell: with what it needs of its file above it.
+    Where it asks for our own answer, that stands there, too."""
     if hasattr(function, "text"):  # our answer, edited
-        return _edited_cell(name, function)
-    module = inspect.getmodule(function)
-    assert module is not None
-    tree = ast.parse(inspect.getsource(module))
-    answer = next((n for n in tree.body if getattr(n, "name", "") == label), None)
-    if not isinstance(answer, ast.FunctionDef):
-        answer = _of_a_table(tree, label)
+        return _our_cell(name, vars(function)["text"], f"@implements({name!r})\n")
+    module, tree, answer = _file_with(name, label, function)
     answer.decorator_list = []
     around = "\n".join(ast.unparse(n) for n in tree.body[1:] if not _is_ours(n) and n is not answer)
     above = [one.source for one in needed([(ast.unparse(answer), 2)], statements(around, 1))]
-    return "\n\n".join([*above, f"@implements({name!r})\n{ast.unparse(answer)}"])
+    cell = "\n\n".join([*above, f"@implements({name!r})\n{ast.unparse(answer)}"])
+    return _with_ours(cell, vars(module))
 
 
-def _edited_cell(name: str, function: Callable[..., Any]) -> str:
-    """Its text, after the imports of its file and what that file defines for everybody."""
-    module = inspect.getmodule(slot(name).reference)
+def _file_with(
+    name: str, label: str, function: Callable[..., Any]
+) -> tuple[ModuleType, ast.Module, ast.FunctionDef]:
+    """The file of the unit that has the answer, and the answer as a function in it."""
+    rooms = f"autograder.units.u{slot(name).unit:02d}.mutants"
+    files = [m for n, m in sorted(sys.modules.items()) if n == rooms or n.startswith(f"{rooms}.")]
+    if (own := inspect.getmodule(function)) is not None:
+        files.insert(0, own)
+    for module in files:
+        tree = ast.parse(inspect.getsource(module))
+        answer = next((n for n in tree.body if getattr(n, "name", "") == label), None)
+        if isinstance(answer, ast.FunctionDef) or (answer := _of_a_table(tree, label)):
+            return module, tree, answer
+    raise ValueError(f"{name}: no file in {rooms} has an answer called {label}")
+
+
+def _with_ours(cell: str, names: dict[str, Any]) -> str:
+    """The cell with our answers written out in front where it says `slot(...).reference`."""
+    front: dict[str, str] = {}
+
+    def written_out(call: re.Match[str]) -> str:
+        exercise = eval(call[1], names)  # a text, or the name of one in that file of ours
+        front[exercise] = _our_cell(exercise, text_of(slot(exercise).reference))
+        return slot(exercise).reference.__name__
+
+    text = re.sub(r"slot\(([^()]+)\)\.reference\b", written_out, cell)
+    return "\n\n".join([*front.values(), text])
+
+
+def _our_cell(name: str, text: str, decorator: str = "") -> str:
+    """A text of our answer, after the imports of its file and what that defines for everybody."""
+    function = slot(name).reference
+    module = inspect.getmodule(function)
     assert module is not None
-    tree, text = ast.parse(inspect.getsource(module)), vars(function)["text"]
-    imports = [ast.unparse(n) for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
+    tree = ast.parse(inspect.getsource(module))
+    branches = [n.body for n in tree.body if isinstance(n, ast.If)]  # if its package is there
+    imports = [ast.unparse(n) for n in [*tree.body, *(n for body in branches for n in body)]
+               if isinstance(n, (ast.Import, ast.ImportFrom))]  # fmt: skip
     bound = {getattr(n, "id", "") for top in tree.body for n in ast.walk(top)
              if isinstance(getattr(n, "ctx", None), ast.Store)}  # fmt: skip
-    bound |= {getattr(n, "name", "") for n in tree.body} - {slot(name).reference.__name__}
+    bound |= {getattr(n, "name", "") for n in tree.body} - {function.__name__}
     used = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} & bound
     public = sorted(n for n in used if not n.startswith("_") and hasattr(module, n))
     imports += [f"from {module.__name__} import {', '.join(public)}"] if public else []
-    before, _, after = text.rpartition(f"def {slot(name).reference.__name__}(")
-    head = f"{before}@implements({name!r})\ndef {slot(name).reference.__name__}("
-    return "\n".join(imports) + "\n\n" + head + after
+    before, _, after = text.rpartition(f"def {function.__name__}(")
+    return "\n".join(imports) + f"\n\n{before}{decorator}def {function.__name__}({after}"
 
 
-def _of_a_table(tree: ast.Module, label: str) -> ast.FunctionDef:
+def _of_a_table(tree: ast.Module, label: str) -> ast.FunctionDef | None:
     """The entry of that name in `mutants(...)` or `alternatives(...)`, as a function."""
     calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    value = next(k.value for n in calls for k in n.keywords
-                 if k.arg == label and ast.unparse(n.func) in TABLES)  # fmt: skip
+    values = [k.value for n in calls for k in n.keywords
+              if k.arg == label and ast.unparse(n.func) in TABLES]  # fmt: skip
+    if not values:
+        return None
+    value = values[0]
     function = ast.parse(f"def {label}(*given):\n    return ()(*given)").body[0]
     assert isinstance(function, ast.FunctionDef)
     if isinstance(value, ast.Lambda):
