@@ -45,6 +45,7 @@ from autograder.grading.people import Student, people
 from course_lib.exercises import slot
 
 DUE = datetime(2026, 10, 19, 18, tzinfo=UTC)
+FUTURE = "from __future__ import annotations"
 TABLES = ("mutants", "alternatives")  # what lists answers of a unit
 KINDS = {  # how many of a hundred; the first twelve students are one of each
     "right": 30, "alternative": 15, "wrong": 20, "unfinished": 12, "late": 8, "untouched": 3,
@@ -194,7 +195,7 @@ def cell_of(name: str, label: str, function: Callable[..., Any]) -> str:
     """The code of a mutant or an alternative as a cell: with what it needs of its file above it.
     Where it asks for our own answer, that stands there, too."""
     if hasattr(function, "text"):  # our answer, edited
-        return _our_cell(name, vars(function)["text"], f"@implements({name!r})\n")
+        return _our_cell(function, vars(function)["text"], f"@implements({name!r})\n")
     module, tree, answer = _file_with(name, label, function)
     answer.decorator_list = []
     around = "\n".join(ast.unparse(n) for n in tree.body[1:] if not _is_ours(n) and n is not answer)
@@ -209,32 +210,50 @@ def _file_with(
     """The file of the unit that has the answer, and the answer as a function in it."""
     rooms = f"autograder.units.u{slot(name).unit:02d}.mutants"
     files = [m for n, m in sorted(sys.modules.items()) if n == rooms or n.startswith(f"{rooms}.")]
-    if (own := inspect.getmodule(function)) is not None:
-        files.insert(0, own)
+    if (its := inspect.getmodule(function)) is not None:
+        files.insert(0, its)
+    line = getattr(getattr(function, "__code__", None), "co_firstlineno", 0)
     for module in files:
         tree = ast.parse(inspect.getsource(module))
-        answer = next((n for n in tree.body if getattr(n, "name", "") == label), None)
-        if isinstance(answer, ast.FunctionDef) or (answer := _of_a_table(tree, label)):
+        named = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == label]
+        own = [n for n in named if _begins(n) == line]  # two exercises may have one name
+        if answer := own[0] if own else _of_a_table(tree, label) or (named[0] if named else None):
             return module, tree, answer
     raise ValueError(f"{name}: no file in {rooms} has an answer called {label}")
 
 
+def _begins(node: ast.FunctionDef) -> int:
+    return min([node.lineno, *(d.lineno for d in node.decorator_list)])
+
+
 def _with_ours(cell: str, names: dict[str, Any]) -> str:
-    """The cell with our answers written out in front where it says `slot(...).reference`."""
+    """The cell with our answers written out in front: where it says `slot(...).reference`, and
+    where it keeps an edit of one, `ours = edited(...)`. `names` are those of its file."""
     front: dict[str, str] = {}
 
-    def written_out(call: re.Match[str]) -> str:
-        exercise = eval(call[1], names)  # a text, or the name of one in that file of ours
-        front[exercise] = _our_cell(exercise, text_of(slot(exercise).reference))
-        return slot(exercise).reference.__name__
+    def as_it_is(call: re.Match[str]) -> str:
+        ours = slot(eval(call[1], names)).reference  # a text, or the name of one in our own file
+        called = f"our_{ours.__name__}"
+        front[called] = _called(called, ours, text_of(ours))
+        return called
 
-    text = re.sub(r"slot\(([^()]+)\)\.reference\b", written_out, cell)
-    return "\n\n".join([*front.values(), text])
+    def edit(line: re.Match[str]) -> str:
+        front[line[1]] = _called(line[1], names[line[1]], names[line[1]].text)
+        return ""
+
+    text = re.sub(r"^(\w+) = edited\(.*\)$", edit, cell, flags=re.MULTILINE)
+    text = re.sub(r"slot\(([^()]+)\)\.reference\b", as_it_is, text)
+    whole = "\n\n".join([*front.values(), text])
+    return f"{FUTURE}\n{whole.replace(FUTURE, '')}" if front else text
 
 
-def _our_cell(name: str, text: str, decorator: str = "") -> str:
+def _called(name: str, function: Callable[..., Any], text: str) -> str:
+    """That text with its function under another name."""
+    return re.sub(rf"\b{function.__name__}(?=\()", name, _our_cell(function, text))
+
+
+def _our_cell(function: Callable[..., Any], text: str, decorator: str = "") -> str:
     """A text of our answer, after the imports of its file and what that defines for everybody."""
-    function = slot(name).reference
     module = inspect.getmodule(function)
     assert module is not None
     tree = ast.parse(inspect.getsource(module))
