@@ -278,12 +278,13 @@ def _of_a_table(tree: ast.Module, label: str) -> ast.FunctionDef | None:
     if not values:
         return None
     value = values[0]
-    function = ast.parse(f"def {label}(*given):\n    return ()(*given)").body[0]
+    function = ast.parse(f"def {label}(*given, **named):\n    return ()(*given, **named)").body[0]
     assert isinstance(function, ast.FunctionDef)
     if isinstance(value, ast.Lambda):
         function.args, function.body = value.args, [ast.Return(value.body)]
     else:
-        call = ast.Call(value, [ast.Starred(ast.Name("given", ast.Load()), ast.Load())], [])
+        given = ast.Starred(ast.Name("given", ast.Load()), ast.Load())
+        call = ast.Call(value, [given], [ast.keyword(None, ast.Name("named", ast.Load()))])
         function.body = [ast.Return(call)]
     return ast.fix_missing_locations(function)
 
