@@ -15,8 +15,9 @@ import pytest
 from tqdm import tqdm
 
 from autograder.check.framework import alternatives_of, mutants_of
+from autograder.grading.as_cell import cell_of
 from autograder.grading.grade_class import Job, grade_class
-from autograder.grading.rehearsal import HOSTILE, KINDS, cell_of, make_class
+from autograder.grading.rehearsal import HOSTILE, KINDS, make_class
 from course_lib.ir.graph.build import neg, relu, trace
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
