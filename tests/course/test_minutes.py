@@ -113,7 +113,7 @@ Two words
 
 def test_what_is_counted():
     begin, first, more, last = estimate(parsed(SMALL).cells)
-    assert (begin.title, begin.words, begin.lines, begin.outputs) == (BEGINNING, 20, 0, 0)
+    assert (begin.title, begin.words, begin.lines, begin.outputs) == (BEGINNING, 22, 0, 0)
     assert (first.title, first.words, first.lines, first.outputs) == ("1 · The first part", 4, 5, 1)
     assert [task.name for task in first.tasks] == ["passes.dce"]
     assert (more.lines, more.outputs, more.further) == (0, 1, True)
