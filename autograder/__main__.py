@@ -7,6 +7,7 @@
     python -m autograder nbgrader --into build/nbgrader                a course folder for nbgrader
     python -m autograder validate                                      is every exercise sound?
     python -m autograder facts --unit 2                                its exercises as a table
+    python -m autograder minutes --unit 2                              how long it takes, estimated
 
 docs/instructors.md tells the whole story.
 """
@@ -24,7 +25,7 @@ from typing import Any
 
 from autograder.edition.contents import COURSE, EDITIONS, contents
 from autograder.edition.deliver import deliver, private
-from autograder.edition.facts import exercise_table
+from autograder.edition.facts import ESTIMATE, exercise_table, minutes_row, minutes_table
 from autograder.edition.release import release
 from autograder.edition.sources import sources
 from autograder.grading.book.course_file import read_course
@@ -70,7 +71,19 @@ def _facts(options: argparse.Namespace) -> int:
     found = sources(COURSE / "notebooks", options.unit)
     if not found:
         raise ValueError(f"no notebook source for unit {options.unit}")
-    print("\n".join(f"# {source.name}\n\n{exercise_table(source)}" for source in found))
+    for source in found:
+        print(f"# {source.name}\n\n{minutes_table(source)}\n{exercise_table(source)}")
+    return 0
+
+
+def _minutes(options: argparse.Namespace) -> int:
+    found = sources(COURSE / "notebooks", options.unit)
+    if not found:
+        raise ValueError(f"no notebook source for unit {options.unit}")
+    if options.unit is None:
+        print("core  further  (minutes)", *map(minutes_row, found), ESTIMATE, sep="\n")
+    else:
+        print(*(f"# {source.name}\n\n{minutes_table(source)}" for source in found), sep="\n")
     return 0
 
 
@@ -162,6 +175,9 @@ def _parser() -> argparse.ArgumentParser:
     facts = commands.add_parser("facts", help="the exercises of each unit as a table")
     facts.add_argument("--unit", type=int, help="only this unit")
     facts.set_defaults(run=_facts)
+    minutes = commands.add_parser("minutes", help="how long each unit takes, estimated")
+    minutes.add_argument("--unit", type=int, help="this unit, section by section")
+    minutes.set_defaults(run=_minutes)
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
     release.add_argument("--unit", type=int, help="only this unit")

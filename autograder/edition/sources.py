@@ -13,7 +13,6 @@ Next room: deliver.py, which writes the notebooks of an edition.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import re
 import textwrap
@@ -21,16 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jupytext
 import nbformat
 
 from autograder.check.hints import ladder
 from autograder.check.rubrics import TEXT_STUB
+from autograder.edition.minutes import about, core, estimate, further
+from autograder.edition.parsed import FURTHER, parsed, pointer
 from autograder.edition.solutions import imports_of_signature, signature_line, solution_body
 from course_lib.exercises import Slot, load_all, slot, slots
 
-FURTHER = re.compile(r"^##+ Further\b", re.MULTILINE)
-POINTER = re.compile(r"%exercise\s+([\w.]+)\s*")
+CORE_MINUTES, FURTHER_MINUTES = "%core-minutes", "%further-minutes"
 FOR_TOOLS = re.compile(r" *# fmt: \w+$", re.MULTILINE)  # says nothing to a reader
 STUB = 'raise NotImplementedError("write your answer here")'
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -70,12 +69,21 @@ class Source:
 
     def exercises(self) -> list[str]:
         """The names of the slots that it points to, in order."""
-        return [name for cell in self._parsed().cells if (name := pointer(cell))]
+        return [name for cell in self.cells() if (name := pointer(cell))]
 
     def prose(self) -> frozenset[str]:
         """The texts of its Markdown cells."""
-        cells = self._parsed().cells
-        return frozenset(c.source.strip() for c in cells if c.cell_type == "markdown")
+        texts = (cell.source for cell in self.cells() if cell.cell_type == "markdown")
+        return frozenset(self.with_minutes(text).strip() for text in texts)
+
+    def with_minutes(self, text: str) -> str:
+        """A text of the notebook, with the estimates in place of `%core-minutes` and
+        `%further-minutes`."""
+        if CORE_MINUTES not in text and FURTHER_MINUTES not in text:
+            return text
+        sections = estimate(self.cells())
+        text = text.replace(CORE_MINUTES, str(about(core(sections))))
+        return text.replace(FURTHER_MINUTES, str(about(further(sections))))
 
     def worth(self) -> str:
         """What the unit is worth, and what its further exercises add: "12 points, 6 bonus"."""
@@ -84,14 +92,9 @@ class Source:
         bonus = sum(entry.points for entry in entries if entry.further)
         return f"{core:g} points, {bonus:g} bonus" if bonus else f"{core:g} points"
 
-    def _parsed(self) -> Any:
-        return _parsed(self.path.read_text(encoding="utf-8"))
-
-
-@functools.cache
-def _parsed(text: str) -> Any:
-    """The cells of a notebook's text, for everybody: nobody changes them."""
-    return jupytext.reads(text, fmt="md:myst")
+    def cells(self) -> list[Any]:
+        """As they stand in the source; nobody changes them."""
+        return parsed(self.path.read_text(encoding="utf-8")).cells
 
 
 def sources(folder: Path, unit: int | None = None) -> list[Source]:
@@ -102,28 +105,21 @@ def sources(folder: Path, unit: int | None = None) -> list[Source]:
 
 def expand(source: Source, *, solutions: bool) -> Any:
     """The notebook: with our answers in it (the instructor's), or with stubs (the student's)."""
-    raw = source._parsed()
     cells: list[Any] = []
-    for cell in raw.cells:
+    for cell in source.cells():
         name = pointer(cell)
         if name:
             cells += exercise_cells(slot(name), solutions)
         else:
-            cells.append(_plain(cell))
+            cells.append(_plain(cell, source))
     _unique_ids(cells)
-    problems = _problems(source, raw.cells)
+    problems = _problems(source, source.cells())
     if problems:
         raise ValueError(f"{source.path.name}: " + "; ".join(problems))
     return nbformat.v4.new_notebook(
         cells=cells,
         metadata={"kernelspec": dict(KERNEL), "language_info": {"name": "python"}},
     )
-
-
-def pointer(cell: Any) -> str | None:
-    """The slot that a cell points to, if it is a pointer."""
-    match = POINTER.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
-    return match[1] if match else None
 
 
 def exercise_cells(entry: Slot, solutions: bool) -> list[Any]:
@@ -224,15 +220,17 @@ def _docstring(doc: str) -> list[str]:
     return [line.rstrip() for line in text.split("\n")]
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: Any, source: Source) -> Any:
     tags = cell.metadata.get("tags")
     metadata: dict[str, Any] = {"tags": list(tags)} if tags else {}
     if tags and "hide-input" in tags:  # the website folds by the tag, JupyterLab by this
         metadata["jupyter"] = {"source_hidden": True}
-    make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
-    source = FOR_TOOLS.sub("", cell.source) if cell.cell_type == "code" else cell.source
-    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
-    return make(source, metadata=metadata, id=f"c-{digest}")
+    if cell.cell_type == "code":
+        make, text = nbformat.v4.new_code_cell, FOR_TOOLS.sub("", cell.source)
+    else:
+        make, text = nbformat.v4.new_markdown_cell, source.with_minutes(cell.source)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+    return make(text, metadata=metadata, id=f"c-{digest}")
 
 
 def _code(lines: list[str], cell_id: str, meta: dict[str, Any]) -> Any:
