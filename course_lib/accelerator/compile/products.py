@@ -24,17 +24,17 @@ def sums_stay(
 ) -> list[Instruction]:
     """The same products output-stationary: one `matmul_os` for each run, which brings its weights
     along; as many pixels at a time as the array has rows."""
-    made: list[Instruction] = []
+    instructions: list[Instruction] = []
     for y, h, x, w in _areas(first, rows):
         at, add = weights, first.add
         for offset, length in runs:
-            made.append(MatmulOs(
+            instructions.append(MatmulOs(
                 acts=first.acts + y * first.line + x * first.step + offset, h=h, w=w,
                 step=first.step, line=first.line, k=length, n=first.n, weights=at,
                 pitch=first.n, accs=first.accs + y * first.w + x, add=add, origin=first.origin,
             ))  # fmt: skip
             at, add = at + length * first.n, 1
-    return made
+    return instructions
 
 
 @exercise("chip.products", unit=13, points=4, baseline=sums_stay)

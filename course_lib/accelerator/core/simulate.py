@@ -69,13 +69,13 @@ def simulate(
     real chip, where banks are shared clock by clock, it may also see half of what the first does.
     """
     needs = find_needs(program, chip, len(dram))
-    found = clockwork(program, needs, chip)
+    clocks = clockwork(program, needs, chip)
     if hazards:
-        check_hazards(program, needs, found, chip, len(dram))
+        check_hazards(program, needs, clocks, chip, len(dram))
     state = State(chip, dram)
-    for number in found.order:
+    for number in clocks.order:
         program[number].run(state)
-    return Run(chip, program, found, state)
+    return Run(chip, program, clocks, state)
 
 
 def times(program: Sequence[Instruction], chip: Chip, free: Sequence[str] = ()) -> Times:
