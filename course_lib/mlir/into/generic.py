@@ -115,8 +115,8 @@ def generic(reader: Reader, c: Cursor, scope: Scope) -> list:
         ]
     if not all(statement.results for statement in rest):
         raise Unreadable("a reduction that asserts something")
-    made = {name: statement for statement in rest for name in statement.results}
-    loop = Loop(head, names, made, scope, inner)
+    makers = {name: statement for statement in rest for name in statement.results}
+    loop = Loop(head, names, makers, scope, inner)
     if head.outs == 1:
         return [_reduced(reader, loop, 0, yields[0])]
     line = c.tokens[0].line
@@ -200,15 +200,17 @@ def _reduced(reader: Reader, loop: Loop, k: int, yielded: str) -> Node:
     return apply("cast", apply(how, before, result), dtype=start.type.dtype.name)
 
 
-def _needed(name: str, made: dict[str, Statement]) -> set[str]:
+def _needed(name: str, makers: dict[str, Statement]) -> set[str]:
     """The names that a value is computed from, and its own."""
-    found, left = set(), [name]
+    needed, left = set(), [name]
     while left:
         name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += [t.text for t in made[name].tokens if t.text[0] == "%"] if name in made else []
-    return found
+        if name not in needed:
+            needed.add(name)
+            left += (
+                [t.text for t in makers[name].tokens if t.text[0] == "%"] if name in makers else []
+            )
+    return needed
 
 
 def combined(how: str, start: Node | Empty, value: Node) -> Node:
@@ -224,10 +226,10 @@ def combined(how: str, start: Node | Empty, value: Node) -> Node:
 def _product(loop: Loop, name: str) -> Node | None:
     """A sum of products as one matrix product, an axis for each parallel loop; None if it is not
     that."""
-    found = loop.made.get(name)
-    if found is None or found.op not in ("arith.mulf", "arith.muli"):
+    statement = loop.made.get(name)
+    if statement is None or statement.op not in ("arith.mulf", "arith.muli"):
         return None
-    sides = [_factor(loop, factor) for factor in Cursor(found.tokens).values()]
+    sides = [_factor(loop, factor) for factor in Cursor(statement.tokens).values()]
     left, right = sides
     return None if left is None or right is None else _matmul(left, right, loop.head)
 
