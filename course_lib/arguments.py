@@ -68,7 +68,7 @@ def said(name: str, kind: Any, value: Any) -> str:
     """What was expected, and what came."""
     text = repr(value)
     text = f"{text} " if len(text) <= 60 and "\n" not in text else ""
-    came = "None" if value is None else f"{text}({_one(type(value).__name__)})"
+    came = "None" if value is None else f"{text}({_with_article(type(value).__name__)})"
     return f"{name} is {words(kind)}, got {came}"
 
 
@@ -168,8 +168,8 @@ def words(kind: Any, many: bool = False) -> str:
         return f"{'lists' if many else 'a list'}{of}"
     name = kind.__forward_arg__ if isinstance(kind, ForwardRef) else None
     name = name or getattr(kind, "__name__", str(kind))
-    return f"{name}s" if many else _one(name)
+    return f"{name}s" if many else _with_article(name)
 
 
-def _one(name: str) -> str:
+def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"

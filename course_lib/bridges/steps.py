@@ -37,8 +37,8 @@ def distances(ours: Results, plain: Results, optimized: Results, steps: Sizes) -
 def in_steps(first: Results, second: Results, steps: Sizes) -> float | None:
     """The largest difference of any output that has a step; None if none has one."""
     pairs = zip(first, second, steps, strict=True)
-    found = [_apart(a, b, step) for a, b, step in pairs if step is not None]
-    return max(found, default=None)
+    differences = [_apart(a, b, step) for a, b, step in pairs if step is not None]
+    return max(differences, default=None)
 
 
 def _apart(a: np.ndarray, b: np.ndarray, step: np.ndarray) -> float:

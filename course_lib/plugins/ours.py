@@ -39,15 +39,15 @@ def plug(
 
     done = model.partition.run(inputs, on_chip, lambda part, values: model.runs[part](values))
     outputs = [np.asarray(value) for value in done]
-    layers = tuple(row for made in model.programs for row in chip_layers(made))
+    layers = tuple(row for program in model.programs for row in chip_layers(program))
     report = PlugReport(
         into="ours",
         chip=chip.name,
         subgraphs=len(model.programs),
         macs=sum(map(macs, integers.ops)),
         macs_offloaded=sum(layer.macs for layer in layers),
-        cycles=sum(made.timing.total for made in model.programs),
-        dram_bytes=sum(port_bytes(made.program, chip) for made in model.programs),
+        cycles=sum(program.timing.total for program in model.programs),
+        dram_bytes=sum(port_bytes(program.program, chip) for program in model.programs),
         refusals=tuple(map(str, model.partition.refusals)),
         layers=layers,
         notes=tuple(model.partition.notes),

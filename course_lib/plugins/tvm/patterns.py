@@ -34,9 +34,9 @@ def patterns(chip: Chip, table: Sequence[Pattern] = PATTERNS) -> list[Any]:
     make = package().relax.transform.FusionPattern
     check = partial(accepts, chip=chip, table=table)
     return [
-        make(f"{NAME}.{row.name}", made, {}, check)
+        make(f"{NAME}.{row.name}", pattern, {}, check)
         for row in table
-        for made in dataflow_patterns(row.expression)
+        for pattern in dataflow_patterns(row.expression)
     ]
 
 
