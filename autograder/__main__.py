@@ -67,10 +67,10 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _facts(options: argparse.Namespace) -> int:
-    found = sources(COURSE / "notebooks", options.unit)
-    if not found:
+    notebooks = sources(COURSE / "notebooks", options.unit)
+    if not notebooks:
         raise ValueError(f"no notebook source for unit {options.unit}")
-    print("\n".join(f"# {source.name}\n\n{exercise_table(source)}" for source in found))
+    print("\n".join(f"# {source.name}\n\n{exercise_table(source)}" for source in notebooks))
     return 0
 
 

@@ -65,8 +65,8 @@ def _fitted(value: Any, hint: Any, where: str) -> Any:
     origin, choices = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         for choice in choices:
-            if (found := _fitted_or_none(value, choice, where)) is not None:
-                return found
+            if (value_as := _fitted_or_none(value, choice, where)) is not None:
+                return value_as
     elif origin is tuple and isinstance(value, (tuple, list)):
         if len(choices) == 2 and choices[1] is ...:
             return tuple(_fitted(part, choices[0], where) for part in value)
