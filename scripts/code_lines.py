@@ -54,7 +54,7 @@ def _span(first: int, last: int) -> range:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="How many lines of code a room has.")
     parser.add_argument("rooms", nargs="+", help="folders, from the root of the project")
     total = 0
     for room in parser.parse_args().rooms:

@@ -120,7 +120,7 @@ def _keep(
     table: dict[str, dict[str, Implementation]], slot: str
 ) -> Callable[[Implementation], Implementation]:
     def register(function: Implementation) -> Implementation:
-        table.setdefault(slot, {})[function.__name__] = function
+        _add(table, slot, function.__name__, function)
         return function
 
     return register
@@ -131,10 +131,16 @@ def _keep_all(
     slot: str,
     answers: dict[str, Implementation | tuple[str, ...]],
 ) -> None:
-    known = table.setdefault(slot, {})
     for name, answer in answers.items():
-        if name in known:
-            raise ValueError(f"{slot}: two answers are called {name}")
         if isinstance(answer, tuple):
             answer = edited(exercises.slot(slot).reference, *answer)
-        known[name] = answer
+        _add(table, slot, name, answer)
+
+
+def _add(
+    table: dict[str, dict[str, Implementation]], slot: str, name: str, answer: Implementation
+) -> None:
+    known = table.setdefault(slot, {})
+    if name in known:
+        raise ValueError(f"{slot}: two answers are called {name}")
+    known[name] = answer

@@ -12,19 +12,15 @@ import re
 from typing import Any
 
 from autograder.check.framework import Wrong
+from autograder.check.shown import returned
 
 
 def as_text(got: Any, given: str, spec: str = "returns") -> str:
     """What an answer made of the program `given`."""
     if not isinstance(got, str):
-        raise Wrong("The function must return the text of a module.", program=given, got=said(got),
-                    spec=spec)  # fmt: skip
+        raise Wrong("The function must return the text of a module.", program=given,
+                    got=returned(got), spec=spec)  # fmt: skip
     return got
-
-
-def said(got: Any) -> str:
-    """What an answer returned, where something else was asked for."""
-    return "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
 
 
 def normal(text: str) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 
 from autograder.check.framework import Crashed, Wrong
 from autograder.check.meaning import meaning_of
+from autograder.check.shown import returned
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 from course_lib.ir.graph.order import topological_order
@@ -25,7 +26,7 @@ from course_lib.ir.graph.verify import verify
 def valid_graph(result: Any, before: Graph | None = None, *, spec: str = "") -> Graph:
     """`result` is a well-formed Graph, with the inputs and the output types of `before`."""
     if not isinstance(result, Graph):
-        got = "nothing (is a `return` missing?)" if result is None else _kind(result)
+        got = returned(None) if result is None else _kind(result)
         raise Wrong(
             "The function must return a Graph.",
             program=before,
@@ -151,7 +152,7 @@ def a_number(got: Any, *, unit: str, program: Any = None) -> float:
     """One finite number, whatever numpy or Python calls its type. `program` is the call."""
     problem = f"The answer must be one number, in {unit}."
     if got is None:
-        raise Wrong(problem, program=program, got="nothing (is a `return` missing?)")
+        raise Wrong(problem, program=program, got=returned(None))
     try:
         value = float(np.asarray(got, dtype=np.float64).reshape(()))
     except (TypeError, ValueError, OverflowError):

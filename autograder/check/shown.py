@@ -49,6 +49,11 @@ def printed(value: Any) -> str:
     return without_addresses(text)
 
 
+def returned(value: Any, most: int = 200) -> str:
+    """What an answer returned, where something else was asked for; so many letters of it."""
+    return "nothing (is a `return` missing?)" if value is None else repr(value)[:most]
+
+
 def error_text(error: BaseException) -> str:
     """Type and words of an error that a student's code may have made: its text may raise, too."""
     try:

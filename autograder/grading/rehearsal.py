@@ -18,9 +18,7 @@ Next room: people.py, who they are; docs/instructors.md, a class from beginning 
 
 from __future__ import annotations
 
-import ast
 import csv
-import inspect
 import io
 import json
 import os
@@ -36,12 +34,11 @@ from autograder.check.framework import alternatives_of, mutants_of
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.deliver import private, write
 from autograder.edition.sources import BEGIN, END, Source, sources
-from autograder.grading.needed import needed, statements
+from autograder.grading.as_cell import cell_of
 from autograder.grading.people import Student, people
 from course_lib.exercises import slot
 
 DUE = datetime(2026, 10, 19, 18, tzinfo=UTC)
-TABLES = ("mutants", "alternatives")  # what lists answers of a unit
 KINDS = {  # how many of a hundred; the first twelve students are one of each
     "right": 30, "alternative": 15, "wrong": 20, "unfinished": 12, "late": 8, "untouched": 3,
     "renamed": 3, "truncated": 2, "another unit": 2, "no notebook": 1, "hostile": 2, "absent": 2,
@@ -184,69 +181,6 @@ class Desk:
         name = next(n for n in self.source.exercises() if _id(n) == grade_id)
         text = self.chance.choice(slot(name).reference().samples).text
         return SCRIPT + text if self.chance.random() < 0.05 else text
-
-
-def cell_of(name: str, label: str, function: Callable[..., Any]) -> str:
-    """The code of a mutant or an alternative as a cell: with what it needs of its file above it."""
-    if hasattr(function, "text"):  # our answer, edited
-        return _edited_cell(name, function)
-    module = inspect.getmodule(function)
-    assert module is not None
-    tree = ast.parse(inspect.getsource(module))
-    answer = next((n for n in tree.body if getattr(n, "name", "") == label), None)
-    if not isinstance(answer, ast.FunctionDef):
-        answer = _of_a_table(tree, label)
-    answer.decorator_list = []
-    around = "\n".join(ast.unparse(n) for n in tree.body[1:] if not _is_ours(n) and n is not answer)
-    above = [one.source for one in needed([(ast.unparse(answer), 2)], statements(around, 1))]
-    return "\n\n".join([*above, f"@implements({name!r})\n{ast.unparse(answer)}"])
-
-
-def _edited_cell(name: str, function: Callable[..., Any]) -> str:
-    """Its text, after the imports of its file and what that file defines for everybody."""
-    module = inspect.getmodule(slot(name).reference)
-    assert module is not None
-    tree, text = ast.parse(inspect.getsource(module)), vars(function)["text"]
-    imports = [ast.unparse(n) for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
-    bound = {getattr(n, "id", "") for top in tree.body for n in ast.walk(top)
-             if isinstance(getattr(n, "ctx", None), ast.Store)}  # fmt: skip
-    bound |= {getattr(n, "name", "") for n in tree.body} - {slot(name).reference.__name__}
-    used = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} & bound
-    public = sorted(n for n in used if not n.startswith("_") and hasattr(module, n))
-    imports += [f"from {module.__name__} import {', '.join(public)}"] if public else []
-    before, _, after = text.rpartition(f"def {slot(name).reference.__name__}(")
-    head = f"{before}@implements({name!r})\ndef {slot(name).reference.__name__}("
-    return "\n".join(imports) + "\n\n" + head + after
-
-
-def _of_a_table(tree: ast.Module, label: str) -> ast.FunctionDef:
-    """The entry of that name in `mutants(...)` or `alternatives(...)`, as a function."""
-    calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
-    value = next(k.value for n in calls for k in n.keywords
-                 if k.arg == label and ast.unparse(n.func) in TABLES)  # fmt: skip
-    function = ast.parse(f"def {label}(*given):\n    return ()(*given)").body[0]
-    assert isinstance(function, ast.FunctionDef)
-    if isinstance(value, ast.Lambda):
-        function.args, function.body = value.args, [ast.Return(value.body)]
-    else:
-        call = ast.Call(value, [ast.Starred(ast.Name("given", ast.Load()), ast.Load())], [])
-        function.body = [ast.Return(call)]
-    return ast.fix_missing_locations(function)
-
-
-def _is_ours(node: ast.stmt) -> bool:
-    """A registration, or an import of what students do not have."""
-    calls = {ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
-    if isinstance(node, ast.FunctionDef):  # another answer may call it
-        node.decorator_list = [d for d in node.decorator_list if not _registers(d)]
-    elif calls & {*TABLES, "mutant", "alternative", "equivalent", "in_the_library"}:
-        return True
-    module = getattr(node, "module", None) or ""
-    return isinstance(node, ast.ImportFrom) and module.startswith("autograder.check.framework")
-
-
-def _registers(decorator: ast.expr) -> bool:
-    return ast.unparse(decorator).startswith(("mutant(", "alternative("))
 
 
 def _put(hand_in: HandIn, assignment: str, layout: str, folder: Path) -> None:

@@ -117,7 +117,7 @@ class Zygote:
         data = self.control.recv(ENDED.size)
         if len(data) < ENDED.size:
             return -signal.SIGKILL  # the zygote is gone, and with it everything in there
-        return os.waitstatus_to_exitcode(ENDED.unpack(data)[0])
+        return ENDED.unpack(data)[0]
 
     def close(self) -> None:
         with contextlib.suppress(ProcessLookupError):

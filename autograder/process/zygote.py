@@ -29,7 +29,7 @@ import sys
 from collections.abc import Callable
 
 ASKED = struct.Struct("<q")  # the copy's user
-ENDED = struct.Struct("<i")  # how it ended, as `os.waitpid` says
+ENDED = struct.Struct("<i")  # its exit code; of a copy that a signal ended, minus the signal
 GIVEN = b"given"  # here is a file for all copies
 HERE = b"here"  # what a copy says first; the kernel adds which process it is
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
@@ -48,8 +48,12 @@ def branch(read: Callable[[int], object]) -> int:
     _be_the_first()
     mine = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     _freeze()
+    copy = 0
     while True:
         data, pipes, *_ = socket.recv_fds(control, ASKED.size, 2)
+        if copy:
+            os.waitpid(copy, 0)  # only now may its number become another process's
+            copy = 0
         if data == GIVEN and len(pipes) == 1:
             read(pipes[0])
             os.close(pipes[0])
@@ -68,7 +72,14 @@ def branch(read: Callable[[int], object]) -> int:
         _must("setns", mine, CLONE_NEWPID)
         for number in pipes:
             os.close(number)
-        control.send(ENDED.pack(os.waitpid(copy, 0)[1]))
+        control.send(ENDED.pack(_exit_code(copy)))
+
+
+def _exit_code(copy: int) -> int:
+    """How a copy has ended. Its number stays its own: the one who asked may not have opened it."""
+    end = os.waitid(os.P_PID, copy, os.WEXITED | os.WNOWAIT)
+    assert end
+    return end.si_status if end.si_code == os.CLD_EXITED else -end.si_status
 
 
 def _freeze() -> None:

@@ -1,12 +1,12 @@
 """Evidence for an exercise of unit 3: a program whose operations were put into seven groups.
 
-Some of the groups cannot be one kernel. The text, evidence.txt, is a graph that verifies;
+Some of the groups cannot be one kernel. The text, evidence.ir, is a graph that verifies;
 `parse_graph` reads it.
 """
 
 from pathlib import Path
 
-EVIDENCE = Path(__file__).with_name("evidence.txt").read_text()
+EVIDENCE = Path(__file__).with_name("evidence.ir").read_text()
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "A": ("p", "q", "r"),

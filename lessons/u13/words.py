@@ -3,7 +3,7 @@
     values, fields = spelled(assemble("preload weights=0 k=4 n=4 pitch=4")[0])
     ->   [3, 0, 0, 0, 4, 4, 4],  [("opcode", 4, False), ("wait", 3, False), ...]
 
-Next room: roofline.py.
+Next room: tables.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     chosen(graph, chip, host)          the operations that the chip should have
     drawn(rng, 30)                     a program of 30 operations, with clocks for both sides
 
-Next room: words.py.
+Next room: tables.py.
 """
 
 from __future__ import annotations

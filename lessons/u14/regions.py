@@ -5,7 +5,7 @@
     started(graph, regions)     a plan while it runs: what starts, in order
 
 A plan is a list of regions, each of which starts when all that it reads is there. All other
-operations run one by one on the processor. Next room: port.py.
+operations run one by one on the processor. Next room: reports.py.
 """
 
 from __future__ import annotations

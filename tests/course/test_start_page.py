@@ -78,7 +78,8 @@ def test_the_units_stand_in_seven_parts_without_a_gap(root):
     assert parts[1::2] == ["I", "II", "III", "IV", "V", "VI", "VII"]
     numbers = [[int(m[1]) for m in UNIT.finditer(part)] for part in parts[2::2]]
     assert [row[0] for row in numbers] == [0, 5, 10, 12, 15, 19, 22]
-    assert [n for row in numbers for n in row] == [*range(28)]
+    found = [n for row in numbers for n in row]
+    assert found == [*range(len(found))] and len(found) >= 28
 
 
 def test_what_does_not_exist_yet_is_marked_as_planned(root):

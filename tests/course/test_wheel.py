@@ -40,7 +40,7 @@ def wheel_of(folder: Path, into: Path) -> dict[str, bytes]:
 
 def copy_of(root: Path, folder: Path) -> None:
     """What a package is built from, and a build that an older version left behind."""
-    for name in ("course_lib", "autograder"):
+    for name in ("course_lib", "autograder", "lessons"):
         shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     for pattern in ("*.toml", "*.in", "*.md", "setup.py", "LICENSE*"):
         for file in root.glob(pattern):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -81,6 +82,19 @@ def test_a_checkout_in_the_temporary_folder_branches_as_any_other():
             text=True,
         )
     assert done.stdout == "True\n", done.stderr
+
+
+def test_a_copy_that_ends_before_anybody_has_looked_at_it_has_been_there(monkeypatch):
+    """On a busy machine, the probe had ended before its number was opened: "cannot branch off"."""
+    ask = branch.Zygote.ask
+
+    def late(zygote: branch.Zygote, *arguments) -> int:
+        number = ask(zygote, *arguments)
+        assert select.select([zygote.control], [], [], branch.PATIENCE)[0], "it has not ended"
+        return number
+
+    monkeypatch.setattr(branch.Zygote, "ask", late)
+    assert branches.__wrapped__(mode())
 
 
 def test_a_later_submission_finds_nothing_of_an_earlier_one(edition):

@@ -4,7 +4,7 @@ import pytest
 
 from autograder.check import exemplars
 from autograder.check.edits import edited, text_of
-from autograder.check.framework import mutants
+from autograder.check.framework import alternative, mutants
 from course_lib.exercises import slot
 from course_lib.ir.graph.build import neg, relu, trace
 
@@ -34,3 +34,10 @@ def test_a_name_is_given_once(monkeypatch):
     mutants("u99.bytes", given_twice=lambda: 0)
     with pytest.raises(ValueError, match="two answers are called given_twice"):
         mutants("u99.bytes", given_twice=lambda: 0)
+
+
+def test_a_second_lambda_does_not_take_the_place_of_the_first(monkeypatch):
+    monkeypatch.setattr(exemplars, "_alternatives", {})
+    alternative("u99.bytes")(lambda: 24)
+    with pytest.raises(ValueError, match="two answers are called <lambda>"):
+        alternative("u99.bytes")(lambda: 24.0)

@@ -16,10 +16,10 @@ from autograder.check.framework import alternatives_of
 from autograder.check.verdict import PASSED
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, sources
+from autograder.grading.as_cell import cell_of
 from autograder.grading.assignment import Assignment, editions
 from autograder.grading.grade import grade
 from autograder.grading.program import read
-from autograder.grading.rehearsal import cell_of
 from autograder.validate import PATIENT
 from course_lib.exercises import slot
 

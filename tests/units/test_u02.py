@@ -337,7 +337,7 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
 
 def test_the_files_of_a_notebook_go_with_its_process(tmp_path: Path) -> None:
     """They are 0.6 GB, and a student starts the kernel anew many times a day."""
-    text = "from autograder.units.u02.exercises import peers; print(peers.with_cast())"
+    text = "from lessons.u02 import peers; print(peers.with_cast())"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", text], env=environment, capture_output=True, text=True

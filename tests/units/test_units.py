@@ -26,7 +26,9 @@ UNITS = sources(COURSE / "notebooks")
 EXERCISES = [name for source in UNITS for name in source.exercises()]
 CHANGED = [name for name in EXERCISES if can_be_changed(slot(name))]
 # Wrong answers that no visible check sees: the numbers that show it are the grader's.
-SEEN_BY_THE_GRADER = set[str]()
+SEEN_BY_THE_GRADER = {"nothing_costs_a_million", "only_the_names_of_the_machine",
+                      "the_latest_start_is_spilled", "cuts_the_word_at_256_bits",
+                      "cuts_the_word_at_2048_bits"}  # fmt: skip
 TWO_TEXTS = {"passes.match", "u14.merged", "u06.too_early"}  # more than one graph in one text
 # Without these our answers to a unit do not run.
 PACKAGES = {10: ("xdsl", "filecheck"), 11: ("xdsl",)}

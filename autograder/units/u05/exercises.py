@@ -1,6 +1,7 @@
 """Unit 5, LLVM IR: the exercises that are no function of the library.
 
-The bodies are our answers and never ship. Next room: `listings.py`, what the exercises read.
+The bodies are our answers and never ship. Next room: `lessons/u05/listings.py`,
+what the exercises read.
 """
 
 from __future__ import annotations

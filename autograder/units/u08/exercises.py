@@ -1,7 +1,7 @@
 """Unit 8, Dependence: the exercises that are no function of the library.
 
-The bodies are our answers and never ship; the files beside this one are the notebook's material.
-Next room: stencils.py.
+The bodies are our answers and never ship. What the notebook shows stands in lessons.
+Next room: lessons/u08/stencils.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Unit 9, BEAM: the exercises that are no function of the library.
 
-The bodies are our answers and never ship; the files beside this one are the notebook's material.
-Next room: landscapes.py.
+The bodies are our answers and never ship. What the notebook shows stands in lessons.
+Next room: lessons/u09/landscapes.py.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Unit 11, an NPU dialect: its exercises. The library has passes of the same kind, on loops.
 
-The bodies are our answers and never ship; the files beside this one are the notebook's material.
+The bodies are our answers and never ship. What the notebook shows stands in lessons.
 The exercises can be listed where xDSL is not installed, and answered only where it is. Next room:
-dialect.py.
+lessons/u11/dialect.py.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What the compiler runs stands in `course_lib/accelerator/compile`: `chip.products`, `chip.slots`,
 `chip.tile`, `chip.dataflow`. The bodies of the exercises here are our answers and never ship. Next
-room: words.py.
+room: lessons/u13/words.py.
 """
 
 from __future__ import annotations

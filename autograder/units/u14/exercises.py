@@ -1,7 +1,7 @@
 """Unit 14, Plug into real compilers: its exercises.
 
-The bodies are our answers and never ship; the files beside them also have the notebook's material.
-Next room: annotate.py.
+The bodies are our answers and never ship. What the notebook shows stands in lessons.
+Next room: lessons/u14/annotate.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Unit 17, tinygrad from the inside: its exercises. One is the library's, `plugins/narrow.py`.
 
-The bodies are our answers and never ship; the files beside this one are the notebook's material.
-Next room: tensors.py.
+The bodies are our answers and never ship. What the notebook shows stands in lessons.
+Next room: lessons/u17/tensors.py.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Any
 from autograder.check.framework import Changed, Crashed, Wrong, checks
 from autograder.check.plugs import in_the_compiler
 from autograder.check.programs import diamond, graphs
+from autograder.check.shown import returned
 from autograder.check.steps import with_steps
 from course_lib.ir.graph.build import neg, relu, select, trace
 from course_lib.ir.graph.graph import Graph, value_names
@@ -208,6 +209,6 @@ def names_in(program: Graph) -> Callable[[Node], str]:
 
 def nodes_of(found: Any) -> list[Node]:
     if not isinstance(found, (list, tuple)) or not all(isinstance(n, Node) for n in found):
-        got = "nothing (is a `return` missing?)" if found is None else repr(found)[:200]
+        got = returned(found)
         raise Wrong("The result must be a list of nodes.", got=got, spec=ONCE)
     return list(found)

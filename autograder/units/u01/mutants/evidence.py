@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from autograder.check.framework import alternatives, mutants
-from autograder.units.u01.exercises import boundaries, fx, llvm
+from course_lib.exercises import slot
 
-FX, FORMS, ROWS = fx(), boundaries(), llvm()
+FX = slot("u01.fx").reference()
+FORMS = slot("u01.boundaries").reference()
+ROWS = slot("u01.llvm").reference()
 
 mutants(
     "u01.fx",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternatives, mutant, mutants
-from autograder.units.u02.exercises import CANDIDATES, witnesses
+from autograder.units.u02.exercises import CANDIDATES
+from course_lib.exercises import slot
 from course_lib.ir.graph.build import maximum, neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const
@@ -68,7 +69,7 @@ _NUMBERS = (
     -0.0,
     -2.0,
 )
-_RIGHT = dict(zip(witnesses(), _NUMBERS, strict=True))
+_RIGHT = dict(zip(slot("u02.witnesses").reference(), _NUMBERS, strict=True))
 _BUT_THE_LAST = dict(list(_RIGHT.items())[:-1])
 
 mutants(

@@ -7,6 +7,7 @@ from functools import reduce
 
 import numpy as np
 
+from autograder.check.edits import edited
 from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.clean.dce import dce
@@ -14,6 +15,8 @@ from course_lib.passes.clean.fixpoint import fixpoint, same_program
 from course_lib.passes.infra.manager import run_passes
 
 # ── passes.fixpoint ──
+
+_ours = edited(fixpoint)  # a copy: the one in the library would ask the answer
 
 _ROUND = "before, graph = (graph, run_passes(graph, passes))"
 _SAME = "same_program(before, graph)"
@@ -41,7 +44,7 @@ mutants(
     one_round_too_many=("range(limit)", "range(limit + 1)"),
     # Brings each pass to rest before the next one begins.
     one_pass_after_the_other=lambda graph, passes, limit=20: reduce(
-        lambda before, one: fixpoint(before, [one], limit), passes, graph),
+        lambda before, one: _ours(before, [one], limit), passes, graph),
 )  # fmt: skip
 
 

@@ -167,14 +167,16 @@ OTHERS = ("y_scale", "y_shift", "y_mean", "y_var")
 @functools.cache
 def foldable() -> list[Case]:
     """Models all norms of which can be folded."""
+    return [*_of_one_pair(), *_with_other_readers()]
+
+
+def _of_one_pair() -> list[Case]:
+    """What a Conv and its norm may carry."""
     last = "momentum=0.5, training_mode=0, epsilon=0.001"
     wide = "c = Conv <group=2, dilations=[2], strides=[2], pads=[1,2]> (x, w)\n"
     same = 'c = Conv <kernel_shape=[3], auto_pad="SAME_UPPER", strides=[2]> (x, w)\n'
     bias = "same = Identity(b) bias = Identity(same) c = Conv(x, w, bias)\n"
     one = "c = Conv(x, w, b) y = BatchNormalization(c, b, b, b, var)"
-    sums = "".join(f"and_{v} = Add({y}, {v})\n" for y, v in zip(
-        ("y", *map("and_{}".format, OTHERS)), OTHERS, strict=False))  # fmt: skip
-    parts = ("r = Add(y, only_then)", "r = Add(y, only_else)")
     no_names = ', "", ""'
     return [
         # Small variances, so that an epsilon matters, and what a Conv and a norm may carry.
@@ -196,7 +198,15 @@ def foldable() -> list[Case]:
         (small(one, "y"), "Bias, scale, shift and mean are one initializer.", KEEP),
         (held(small(f"y_mean = Identity(y_shift) {PAIR}", "y"), "w"), "The mean is an Identity of "
          "the shift, and a Constant holds the weight.", HELD),
-        # Who reads the norm's value, and what else the graph hands in and out.
+    ]  # fmt: skip
+
+
+def _with_other_readers() -> list[Case]:
+    """Who reads the norm's value, and what else the graph hands in and out."""
+    sums = "".join(f"and_{v} = Add({y}, {v})\n" for y, v in zip(
+        ("y", *map("and_{}".format, OTHERS)), OTHERS, strict=False))  # fmt: skip
+    parts = ("r = Add(y, only_then)", "r = Add(y, only_else)")
+    return [
         (small(PAIR + "z = Add(y, y)", "y", "z"), "Two read y, and it is an output.", ENDS),
         (small(PAIR + "z = Add(y, w)", "z"), "Another node reads the old weight.", KEEP),
         (small(PAIR + sums, "and_y_var", x=(1, 4, 4)), "Other nodes read the four vectors.", KEEP),

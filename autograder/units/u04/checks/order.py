@@ -13,7 +13,8 @@ import numpy as np
 
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u04.checks.shared import small_programs, told, told_run, whole
+from autograder.check.shown import returned
+from autograder.units.u04.checks.shared import small_programs, told_run, whole
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
 from lessons.u04.lives import random_tasks
@@ -130,7 +131,7 @@ def legal(tasks: Sequence[Task], answer: Any) -> list[int]:
     forms = (list, tuple, np.ndarray, Mapping)  # of a dict its keys, which have an order
     if not isinstance(answer, forms) or not all(whole(n) for n in answer):
         problem = "The function must return a list of positions."
-        raise Wrong(problem, program=told_run(tasks, {}, ()), got=told(answer))
+        raise Wrong(problem, program=told_run(tasks, {}, ()), got=returned(answer))
     positions = [int(n) for n in answer]
     if sorted(positions) != list(range(len(tasks))):
         problem = f"Each of the positions 0 to {len(tasks) - 1} must occur once."

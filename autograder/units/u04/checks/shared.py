@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong
+from autograder.check.shown import returned
 from course_lib.ir.graph.build import exp, neg, reduce_sum, relu, reshape, softmax, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply
@@ -109,20 +110,15 @@ def sequence_of(
     """A list or tuple of records of one kind; a set, too, unless their order counts."""
     forms = (list, tuple) if ordered else (list, tuple, set, frozenset)
     if not isinstance(value, forms) or not all(isinstance(v, kind) for v in value):
-        raise Wrong(f"The function must return {what}.", got=told(value), **shown)
+        raise Wrong(f"The function must return {what}.", got=returned(value), **shown)
     return list(value)
-
-
-def told(value: Any) -> str:
-    """What came back instead of an answer."""
-    return "nothing (is a `return` missing?)" if value is None else repr(value)[:300]
 
 
 def plan_of(names: Iterable[str], plan: Any, program: str, form: str, spec: str) -> dict[str, int]:
     """The offsets of an answer: one for each of these names, a multiple of 64."""
     if not isinstance(plan, Mapping):
         problem = "The function must return a dict {name: offset}."
-        raise Wrong(problem, program=program, got=told(plan), spec=form)
+        raise Wrong(problem, program=program, got=returned(plan), spec=form)
     for name in names:
         at, problem = plan.get(name), ""
         if at is None:

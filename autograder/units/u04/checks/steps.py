@@ -14,8 +14,9 @@ from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.check.properties import random_inputs
+from autograder.check.shown import returned
 from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL
-from autograder.units.u04.checks.shared import small_programs, told
+from autograder.units.u04.checks.shared import small_programs
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
 from course_lib.ir.loops.loop_interp import run_kernel
@@ -106,7 +107,7 @@ def _answer(may_overwrite: Any, kernel: Kernel, operand: str, spec: str = "") ->
     got = may_overwrite(kernel, operand)
     if not isinstance(got, (bool, np.bool_)):
         text = print_kernel(kernel)
-        raise Wrong("The answer must be True or False.", program=text, got=told(got), spec=spec)
+        raise Wrong("The answer must be True or False.", program=text, got=returned(got), spec=spec)
     return bool(got)
 
 

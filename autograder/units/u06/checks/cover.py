@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
+from autograder.check.shown import returned
 from autograder.check.steps import with_steps
 from course_lib.machine.cover import TILES, Tiles, Tree, placed, shown
 from lessons.u06.programs import random_tiles, random_tree
@@ -66,7 +67,7 @@ def covers(cover: Any, tree: Tree, tiles: Tiles) -> float:
     names = listed(cover(tree, tiles))
     program = shown(tree)
     if not isinstance(names, list):
-        said = "nothing (is a `return` missing?)" if names is None else repr(names)[:200]
+        said = returned(names)
         if isinstance(tree, str):
             raise Wrong("The cover of a register must be an empty list.", program=program, got=said,
                         spec=COVER[3])  # fmt: skip

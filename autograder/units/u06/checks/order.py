@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.framework import Score, Wrong, background, checks
+from autograder.check.shown import returned
 from autograder.units.u06.checks.cover import listed
 from course_lib.machine.depends import bound, cycles_of, starts
 from lessons.u06.programs import layered_needs, random_needs
@@ -47,7 +48,7 @@ def legal(list_schedule: Any, needs: list[dict[int, int]], width: int) -> list[i
     text = "\n".join(f"{n}: waits {wait or 'for nothing'}" for n, wait in enumerate(needs[:24]))
     text = f"width {width}\n{text}" + (f"\nand {len(needs) - 24} more" if len(needs) > 24 else "")
     if not isinstance(order, list):
-        said = "nothing (is a `return` missing?)" if order is None else repr(order)[:200]
+        said = returned(order)
         raise Wrong("The answer must be a list of numbers.", program=text, got=said, spec=ORDER[0])
     once(order, len(needs), text)
     try:

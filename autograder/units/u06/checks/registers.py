@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
+from autograder.check.shown import returned
 from course_lib.machine.lives import Live, pressure
 from lessons.u06.programs import random_lives
 
@@ -50,7 +51,7 @@ def sound(linear_scan: Any, lives: list[Live], registers: int) -> int:
     found = linear_scan(lives, registers)
     text = told(lives, registers)
     if not isinstance(found, Mapping):
-        said = "nothing (is a `return` missing?)" if found is None else repr(found)[:200]
+        said = returned(found)
         raise Wrong("The answer must be a dict.", program=text, got=said, spec=REGISTERS[2])
     known = {live.name: live for live in lives}
     for name, register in found.items():

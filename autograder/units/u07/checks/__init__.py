@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number
+from autograder.check.shown import returned
 from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
 from lessons.u07.products import scheduled
@@ -102,7 +103,7 @@ def best_that_fits(register_tile: Any, registers: int, fewest: float) -> None:
         rows, vectors = (int(v) for v in got if int(v) == v and v >= 1)
     except (TypeError, ValueError):
         problem = "The function must return (rows, vectors), two whole numbers of at least 1."
-        shown = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        shown = returned(got)
         raise Wrong(problem, program=program, got=shown, spec=FEWEST) from None
     tile, needed = f"{rows} rows × {vectors} vectors", rows * vectors + vectors + 1
     if needed > registers:

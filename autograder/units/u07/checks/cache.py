@@ -17,6 +17,7 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import a_number
+from autograder.check.shown import returned
 from autograder.check.steps import with_steps
 from course_lib.cost.cache import set_by_set
 from course_lib.cost.reuse import distances
@@ -66,7 +67,7 @@ def whole_numbers(got: Any, program: str) -> list[int]:
         if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in found):
             return [int(v) for v in found]
     problem = "The function must return a list of line numbers."
-    shown = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+    shown = returned(got)
     raise Wrong(problem, program=program, got=shown, spec=REPEATED)
 
 

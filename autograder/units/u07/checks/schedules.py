@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Score, Wrong, background, checks
+from autograder.check.shown import returned
 from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
 from course_lib.ir.loops.loop_interp import run_kernel
@@ -104,7 +105,7 @@ def applied(blocking: Any, sizes: Sizes, first: int, second: int) -> Kernel:
     program = f"blocking({', '.join(map(str, (*sizes, first, second)))})"
     text = blocking(*sizes, first, second)
     if not isinstance(text, str):
-        shown = "nothing (is a `return` missing?)" if text is None else repr(text)[:200]
+        shown = returned(text)
         raise Wrong("The function must return the steps as one string.", program=program, got=shown,
                     spec=STEPS_SPEC)  # fmt: skip
     try:

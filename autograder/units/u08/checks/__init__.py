@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, background, checks
+from autograder.check.shown import returned
 from autograder.check.steps import with_steps
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel
@@ -27,10 +28,6 @@ KINDS = {("write", "read"): "flow", ("read", "write"): "anti", ("write", "write"
 
 def whole(value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def said(got: Any) -> str:
-    return "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
 
 
 # ── five nests ──
@@ -53,7 +50,9 @@ def the_pairs_meet(witnesses):
     """Each pair touches an element in this order and in this way, and None is right."""
     got = witnesses()
     if not isinstance(got, Mapping) or set(got) != set(FIVE):
-        raise Wrong('The answer must be a dict with the keys "a" to "e".', got=said(got), spec=FORM)
+        raise Wrong(
+            'The answer must be a dict with the keys "a" to "e".', got=returned(got), spec=FORM
+        )
     for name, kernel in five().items():
         if got[name] is None:
             if dependences(kernel.body):
@@ -65,7 +64,7 @@ def the_pairs_meet(witnesses):
 
 
 def _meet(name: str, kernel: Kernel, answer: Any) -> None:
-    wrong = partial(Wrong, program=FIVE[name], got=said(answer))
+    wrong = partial(Wrong, program=FIVE[name], got=returned(answer))
     if not isinstance(answer, (tuple, list)) or len(answer) != 3:
         raise wrong(f"For nest {name}, the answer must be (kind, first, second) or None.",
                     spec=FORM)  # fmt: skip
@@ -98,7 +97,7 @@ def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
     runs = " and ".join(f"{loop.var} runs from {loop.start} to {loop.stop - 1}"
                         for loop in statement.around)  # fmt: skip
     raise Wrong(f"Nest {name} has no such iteration: {runs}.", program=FIVE[name],
-                got=said(end), spec=VALUES)  # fmt: skip
+                got=returned(end), spec=VALUES)  # fmt: skip
 
 
 def _elements(statement: Statement, end: Sequence[int]) -> list[tuple[str, str]]:
@@ -131,7 +130,7 @@ def right_pair(meet: Any, case: tuple[int, int, int, int, int], there: bool, spe
                         got="None", spec=spec)  # fmt: skip
         return
     if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 2 or not all(map(whole, got)):
-        raise wrong("The function must return a pair of whole numbers, or None.", got=said(got),
+        raise wrong("The function must return a pair of whole numbers, or None.", got=returned(got),
                     spec=SAME)  # fmt: skip
     i, j = map(int, got)
     if a * i + b != c * j + d:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.units.u08.checks import said
+from autograder.check.shown import returned
 
 # ── distances and orders ──
 
@@ -61,7 +61,7 @@ def judged(broken: Any, distances: Any, rows: Any, blocks: bool, right: Any, spe
     program = f"broken({[*distances]}, {[*rows]}, {blocks})"
     if got is not None and got not in distances:
         raise Wrong("The function must return one of the distances, or None.", program=program,
-                    got=said(got), spec=RETURNS)  # fmt: skip
+                    got=returned(got), spec=RETURNS)  # fmt: skip
     before = right is None or (got is not None and distances.index(got) < distances.index(right))
     one: Any = got if before else right
     new = tuple(int(np.dot(row, one)) for row in rows)
@@ -180,9 +180,11 @@ def same_shadow(eliminate: Any, conditions: Any, k: int) -> None:
     width = len(conditions[0]) if conditions else 0
     if not all(_numbers(row, width) for row in rows):
         raise wrong("The function must return a list of conditions, each as long as those given.",
-                    got=said(got), spec=ZERO)  # fmt: skip
+                    got=returned(got), spec=ZERO)  # fmt: skip
     if any(row[k] for row in rows):
-        raise wrong("No condition of the result may contain variable k.", got=said(rows), spec=ZERO)
+        raise wrong(
+            "No condition of the result may contain variable k.", got=returned(rows), spec=ZERO
+        )
     if not conditions:
         return
     points = _points(width - 2)
@@ -194,7 +196,7 @@ def same_shadow(eliminate: Any, conditions: Any, k: int) -> None:
         where = f"where the other variables are ({others})" if len(point) else "here"
         some, does = ("a", "do not hold") if fits[number] else ("no", "hold")
         raise wrong(f"There is {some} value for variable {k} {where}, but your conditions {does}.",
-                    got=said(rows),
+                    got=returned(rows),
                     spec=HOLD if np.equal(point, np.round(point)).all() else HALVES)  # fmt: skip
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 from autograder.check.answer import Answer
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.check.shown import error_text
-from autograder.units.u08.checks import said
+from autograder.check.shown import error_text, returned
 from autograder.units.u08.checks.skewing import ends
 from course_lib import exercises
 from course_lib.cost.cache import Cache
@@ -86,7 +85,7 @@ def score(time_blocks: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> 
 def applied(time_blocks: Any, sizes: Sequence[int], size: int) -> Kernel:
     """The plate after the steps that the answer gives; Wrong if they do not fit."""
     text = time_blocks(*sizes, size)
-    wrong = partial(Wrong, program=f"time_blocks{(*sizes, size)}", got=said(text), spec=OWN)
+    wrong = partial(Wrong, program=f"time_blocks{(*sizes, size)}", got=returned(text), spec=OWN)
     if not isinstance(text, str):
         raise wrong("The function must return the steps as one string.", spec=STEPS_SPEC)
     plugs = Answer.of(time_blocks).plugs  # the student's answers: without them skew runs nothing
@@ -122,7 +121,7 @@ def the_loops_change_places_and_are_not_parallel(one_thread):
     """The compiler may reorder the two loops, and finds that each of them carries a dependence."""
     text = one_thread()
     if not isinstance(text, str):
-        raise Wrong("The function must return loop text.", got=said(text), spec=CHANGE)
+        raise Wrong("The function must return loop text.", got=returned(text), spec=CHANGE)
     try:
         kernel = parse_kernel(text)
     except ValueError as error:

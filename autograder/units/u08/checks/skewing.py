@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.units.u08.checks import said
+from autograder.check.shown import returned
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import LOOP_KINDS, Kernel, Loop, Stmt, print_bounds
 from course_lib.ir.loops.parse import parse_kernel
@@ -175,7 +175,7 @@ def skewed_well(
     program = f'skewed(loop, "{outer}", {factor}), where loop is that over {var} in\n{kernel!r}'
     wrong, got = partial(Wrong, program=program, spec=KEPT), skewed(loop, outer, factor)
     if not isinstance(got, Loop):
-        raise wrong("The function must return a loop.", got=said(got))
+        raise wrong("The function must return a loop.", got=returned(got))
     if (got.var, got.kind) != (loop.var, loop.kind):
         raise wrong("The loop must keep its variable and its kind.",
                     got=f"{got.kind} {got.var}", expected=f"{loop.kind} {loop.var}")  # fmt: skip

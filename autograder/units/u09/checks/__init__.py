@@ -18,6 +18,7 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
 from autograder.check.properties import a_number
+from autograder.check.shown import returned
 from lessons.u09.landscapes import LAYERS, Landscape
 
 
@@ -53,10 +54,6 @@ def shows(call: str) -> Iterator[None]:
     except (Wrong, Crashed, Stop) as error:
         error.program = error.program or call
         raise
-
-
-def said(got: Any) -> str:
-    return "nothing (is a `return` missing?)" if got is None else repr(got)[:300]
 
 
 # ── the size of a space ──
@@ -225,7 +222,9 @@ def reached(search: Any, name: str, land: Landscape, budget: int = BUDGET) -> fl
     with rules.count(call):
         got = search(successors, price, budget)
     if not isinstance(got, (tuple, list)) or tuple(got) not in priced:
-        raise wrong("The answer must be a schedule that was priced.", got=said(got), spec=SEARCH[3])
+        raise wrong(
+            "The answer must be a schedule that was priced.", got=returned(got), spec=SEARCH[3]
+        )
     return land.price(tuple(got)) / land.best
 
 

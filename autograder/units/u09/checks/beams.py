@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u09.checks import Rules, said
+from autograder.check.shown import returned
+from autograder.units.u09.checks import Rules
 
 WHAT = "return the cheapest state that it prices, the first of equally cheap ones"
 START = "The start is priced, and goes on whatever it costs"
@@ -178,7 +179,7 @@ def judged(beam_search: Any, land: Land) -> None:
         _went_on(trace, number, land)
     number = land.number(got)
     if number is None or number not in trace.round_of:
-        raise wrong("The answer must be a state that was priced.", got=said(got), spec=WHAT)
+        raise wrong("The answer must be a state that was priced.", got=returned(got), spec=WHAT)
     best = min(trace.round_of, key=lambda s: (land.prices[s], trace.round_of[s]))
     if number != best:
         cheaper = land.prices[best] < land.prices[number]

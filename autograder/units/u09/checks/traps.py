@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.check.answer import Answer
 from autograder.check.framework import Wrong, checks
-from autograder.units.u09.checks import said
+from autograder.check.shown import returned
 from course_lib import exercises
 from course_lib.schedule.search.beam import beam_search
 
@@ -33,11 +33,11 @@ def tree_of(trap: Any, width: int) -> tuple[dict[str, list[str]], dict[str, floa
     wrong = partial(Wrong, program=call)
     pair = isinstance(made, (tuple, list)) and len(made) == 2
     if not pair or not all(isinstance(part, Mapping) for part in made):
-        raise wrong("The answer must be a pair of dicts.", got=said(made), spec=TRAP[1])
+        raise wrong("The answer must be a pair of dicts.", got=returned(made), spec=TRAP[1])
     tree, prices = {state: list(after) for state, after in made[0].items()}, made[1]
     states = {"start", *tree, *itertools.chain.from_iterable(tree.values())}
     if not all(isinstance(state, str) for state in states):
-        raise wrong("States must be strings.", got=said(tree), spec=TRAP[2])
+        raise wrong("States must be strings.", got=returned(tree), spec=TRAP[2])
     if len(states) > MOST:
         raise wrong("There are too many states.", got=f"{len(states)} states", spec=TRAP[3])
     _is_a_tree(tree, {*states, *(state for state in prices if isinstance(state, str))}, call)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks, ours
-from autograder.check.modules import said
+from autograder.check.shown import returned
 from lessons.u10.program import LOOPS, TWICE, N, short
 
 # ── a dump ──
@@ -33,7 +33,7 @@ def the_pass_and_what_it_breaks(culprit):
     """The pass and the elements have the form that is asked for, and are the right ones."""
     got = culprit()
     if not isinstance(got, (tuple, list)) or len(got) != 2 or not isinstance(got[0], str):
-        raise Wrong("The answer must be a name and a list of pairs.", got=said(got), spec=FORM)
+        raise Wrong("The answer must be a name and a list of pairs.", got=returned(got), spec=FORM)
     name, elements = got[0], _elements(got[1])
     if name not in NAMES:
         raise Wrong(f"No pass is called {name!r}.", got=name, expected=", ".join(NAMES), spec=FORM)
@@ -46,7 +46,7 @@ def the_pass_and_what_it_breaks(culprit):
     if differ := sorted(elements ^ {*broken}):
         does = "right" if differ[0] in elements else "wrong"
         raise Wrong(f"Element {differ[0]} of the result is {does} after this pass.", spec=ALL,
-                    got=said(got[1]))  # fmt: skip
+                    got=returned(got[1]))  # fmt: skip
 
 
 def _elements(got: Any) -> set[tuple[int, int]]:
@@ -56,7 +56,7 @@ def _elements(got: Any) -> set[tuple[int, int]]:
         whole = isinstance(pair, (tuple, list, np.ndarray)) and len(pair) == 2
         if not whole or not all(isinstance(x, (int, np.integer)) and 0 <= x < N for x in pair):
             raise Wrong(f"The elements must be pairs of numbers from 0 to {N - 1}.",
-                        got=said(got), spec=PAIRS)  # fmt: skip
+                        got=returned(got), spec=PAIRS)  # fmt: skip
     return {(int(i), int(j)) for i, j in pairs}
 
 
@@ -186,7 +186,7 @@ def judged(tested: Any, cases: Sequence[tuple[str, bool, str, str]]) -> str:
         got = tested(text)
         if not isinstance(got, (bool, np.bool_)):
             raise Wrong("The function must return what `filechecked` returns.", program=text,
-                        got=said(got), expected="True or False", spec=RUNS)  # fmt: skip
+                        got=returned(got), expected="True or False", spec=RUNS)  # fmt: skip
         if got != wanted:
             does = "fails but must pass" if wanted else "passes but must fail"
             raise Wrong(f"Your test {does}: this text {words}.", program=text, got=str(got),

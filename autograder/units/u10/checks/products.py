@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.check.modules import said
+from autograder.check.shown import returned
 
 TEXT = "The text of a module that computes relu(xᵀ · w)"
 TYPES = "x is a tensor<KxMxf32>, w a tensor<KxNxf32>, the result a tensor<MxNxf32>"
@@ -51,7 +51,7 @@ def right_product(product: Any, m: int, k: int, n: int) -> None:
     text = product(m, k, n)
     wrong = partial(Wrong, program=f"product({m}, {k}, {n})", got=text)
     if not isinstance(text, str):
-        raise wrong("The function must return text.", got=said(text), spec=TEXT)
+        raise wrong("The function must return text.", got=returned(text), spec=TEXT)
     rng = np.random.default_rng(m + 10 * k + 100 * n)
     for what, (sign, nan, spec) in NUMBERS.items():
         x, w = (rng.integers(-9, 10, (k, size)).astype("f4") / 4 for size in (m, n))

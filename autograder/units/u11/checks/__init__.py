@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.check.modules import said
 from autograder.check.properties import a_number
+from autograder.check.shown import returned
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.tiles import PIXELS_FIRST, WEIGHTS_FIRST, Tile
 from course_lib.mlir.npu.example import linalg_text
@@ -103,7 +103,7 @@ def careless_changes_an_array(hazard):
     """The program computes one thing before `careless`, and another after it."""
     text = hazard()
     if not isinstance(text, str):
-        raise Wrong("The function must return a text.", got=said(text), spec=FORM)
+        raise Wrong("The function must return a text.", got=returned(text), spec=FORM)
     wrong = partial(Wrong, program=text)
     module = _valid(text, wrong)
     from course_lib.mlir.npu.machine import chip_of

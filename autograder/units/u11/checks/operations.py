@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Crashed, Wrong, background, checks
-from autograder.check.modules import as_text, normal, said
+from autograder.check.modules import as_text, normal
 from autograder.check.properties import raises
+from autograder.check.shown import returned
 from autograder.units.u11.checks.programs import memref, module
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.isa.state import State
@@ -211,7 +212,7 @@ def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> N
     line = vmax(*case)
     wrong = partial(Wrong, program=f"vmax{case}", got=line[:500] if isinstance(line, str) else line)
     if not isinstance(line, str):
-        raise wrong("The function must return a text.", got=said(line), spec=FORM)
+        raise wrong("The function must return a text.", got=returned(line), spec=FORM)
     x = np.random.default_rng(m * n).integers(-128, 128, (m, n), np.int8)
     state = State(chip, np.zeros(4, np.int8))
     held = state.memories["acts"]

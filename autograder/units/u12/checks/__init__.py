@@ -13,6 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import TimedOut, Wrong, background, checks
+from autograder.check.shown import returned
 from course_lib.accelerator.array.registers import BUSY, SHIFT, Feed, Registers, after
 from course_lib.accelerator.systolic import SystolicArray
 from lessons.u12.grid import NAMES, Fault, Trace, multiplied, planted
@@ -77,13 +78,9 @@ def same_registers(clock: Any, state: tuple[np.ndarray, ...]) -> None:
 def tuple_of(answer: Any, parts: str, program: str, spec: str, due: Any = "") -> Sequence[Any]:
     """The parts of an answer, three or four; Wrong if it has not so many."""
     if not isinstance(answer, (tuple, list)) or len(answer) != parts.count(",") + 1:
-        raise Wrong(f"The answer must be {parts}.", program=program, got=seen(answer),
+        raise Wrong(f"The answer must be {parts}.", program=program, got=returned(answer),
                     expected=due, spec=spec)  # fmt: skip
     return answer
-
-
-def seen(answer: Any) -> str:
-    return "nothing (is a `return` missing?)" if answer is None else repr(answer)[:200]
 
 
 @contextmanager
@@ -157,7 +154,7 @@ def found(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
         problem, spec = "This is the first fault, not the second.", FAULT[2]
     elif what == "clock" and _same(got[0], due[0] - 1):
         spec = FAULT[3]
-    raise Wrong(problem, program=program, got=seen(tuple(got)), expected=repr(due), spec=spec)
+    raise Wrong(problem, program=program, got=returned(tuple(got)), expected=repr(due), spec=spec)
 
 
 def _same(mine: Any, due: str | int) -> bool:

@@ -14,8 +14,8 @@ import numpy as np
 
 from autograder.check.framework import Score, Wrong, checks
 from autograder.check.properties import a_number
+from autograder.check.shown import returned
 from autograder.check.steps import with_steps
-from autograder.units.u12.checks import seen
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.timing import timing
@@ -139,7 +139,7 @@ def letters(which: Any, case: tuple[int, ...]) -> str:
     got = which(*case)
     if not isinstance(got, str) or not set(got.upper()) <= {*LETTERS, " ", ","}:
         raise Wrong('The answer must be a string of letters from A to F, such as "BD".',
-                    got=seen(got), spec=RETURN[0])  # fmt: skip
+                    got=returned(got), spec=RETURN[0])  # fmt: skip
     return "".join(sorted(set(got.upper()) & set(LETTERS)))
 
 
@@ -178,7 +178,7 @@ def cycles_on(choose: Any, m: int, k: int, n: int, cells: int) -> int:
     array = choose(m, k, n, cells)
     wrong = functools.partial(Wrong, program=f"[{m}, {k}] x [{k}, {n}], {cells} cells")
     if not isinstance(array, SystolicArray):
-        raise wrong("The answer must be a SystolicArray.", got=seen(array), spec=FAST[0])
+        raise wrong("The answer must be a SystolicArray.", got=returned(array), spec=FAST[0])
     if array.rows * array.cols != cells:
         got = f"{array.rows} x {array.cols}"
         raise wrong(f"The array must have exactly {cells} cells.", got=got, spec=CHOICE[0])

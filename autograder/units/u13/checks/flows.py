@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.check.framework import Score, Wrong, background, checks
+from autograder.check.shown import returned
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.product import Product
 from lessons.u13.flows import FLOWS, Chooser, Flow, share
@@ -30,7 +31,7 @@ def named(choose_dataflow: Any) -> Chooser:
     def choose(product: Product, chip: Chip) -> str:
         got = choose_dataflow(product, chip)
         if got not in ("ws", "os"):
-            said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
+            said = returned(got, 100)
             raise Wrong('The answer must be "ws" or "os".', program=f"{product}\n{chip.name}",
                         got=said, spec=NAME)  # fmt: skip
         return str(got)

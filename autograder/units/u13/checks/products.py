@@ -13,6 +13,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
+from autograder.check.shown import returned
 from course_lib.accelerator.chip import ACCS, ACTS, WEIGHTS, Chip
 from course_lib.accelerator.isa.check import check
 from course_lib.accelerator.isa.execute import Matmul, Preload
@@ -155,7 +156,7 @@ def expected(case: Case, memories: dict[str, np.ndarray], cols: int) -> np.ndarr
 def asked(products: Any, case: Case) -> list[Any]:
     got = products(list(case.runs), case.weights, case.first, case.rows)
     if not isinstance(got, (list, tuple)) or not got:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        said = returned(got)
         raise Wrong("The answer must be a list of instructions.", program=str(case), got=said,
                     spec=SUMS[0])  # fmt: skip
     strange = [i for i in got if not isinstance(i, (Preload, Matmul))]

@@ -15,6 +15,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
+from autograder.check.shown import returned
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.build import build
 from course_lib.accelerator.compile.product import Product
@@ -56,7 +57,7 @@ def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
     got = slots(list(wanted), count)
 
     def wrong(problem: str, spec: str, shown: Any = got, due: str = "") -> Wrong:
-        said = "nothing (is a `return` missing?)" if shown is None else repr(shown)[:400]
+        said = returned(shown, 400)
         case = f"wanted = {shortened(wanted)}, count = {count}"
         return Wrong(problem, program=case, got=said, expected=due, spec=spec)
 

@@ -14,7 +14,7 @@ from autograder.check.alarm import alarm
 from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
 from autograder.check.judging import judge
-from autograder.check.shown import error_text
+from autograder.check.shown import error_text, returned
 from autograder.check.verdict import PASSED
 from course_lib import exercises
 from course_lib.accelerator.chip import PRESETS, Chip
@@ -143,7 +143,7 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
         error.program = told(product, chip)  # type: ignore[attr-defined]
         raise
     if not isinstance(tile, Tile):
-        said = "nothing (is a `return` missing?)" if tile is None else repr(tile)[:200]
+        said = returned(tile)
         raise Wrong("The answer must be a Tile.", program=told(product, chip), got=said,
                     spec=EVERY)  # fmt: skip
     least = min(tile.h, tile.w, tile.channels, tile.blocks)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.check.framework import Wrong, checks
+from autograder.check.shown import returned
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import Instruction
@@ -44,7 +45,7 @@ def programs_of(mend: Any) -> dict[str, list[Instruction]]:
     """The two mended programs; Wrong if the answer does not say which they are."""
     got = mend()
     if not isinstance(got, Mapping) or set(got) != set(PROGRAMS):
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:300]
+        said = returned(got, 300)
         raise Wrong('The answer must be a dict with the keys "stuck" and "race".', got=said,
                     spec=FORM[0])  # fmt: skip
     return {name: program_of(name, got[name]) for name in PROGRAMS}

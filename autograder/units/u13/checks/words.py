@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import raises
+from autograder.check.shown import returned
 from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.isa.word import WORD
 from course_lib.accelerator.isa.word import encode as library_words
-from course_lib.exercises import slot
 from lessons.u13.words import Fields, spelled
 
 PLACE = (
@@ -82,9 +82,14 @@ def limits_of(width: int, signed: bool) -> tuple[int, int]:
 
 @st.composite
 def words(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[int, Fields]:
-    """A word with such values."""
-    values, fields = draw(cases(most, wide))
-    return slot("u13.encode").reference(values, fields), fields
+    """The bits of a word, drawn field by field: often none, all, the sign alone or all others."""
+    _, fields = draw(cases(most, wide))
+    bits = ""
+    for _, width, _ in fields:
+        sign = 1 << (width - 1)
+        edges = (0, 2 * sign - 1, sign, sign - 1)
+        bits = f"{draw(st.integers(0, 2 * sign - 1) | st.sampled_from(edges)):0{width}b}{bits}"
+    return int(bits, 2), fields
 
 
 @st.composite
@@ -114,7 +119,7 @@ def same_word(encode: Any, values: list[int], fields: Fields) -> None:
     """Wrong unless the answer's word has these values at their places, and nothing else."""
     got, at, program = encode(values, fields), 0, told(fields, values)
     if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
+        said = returned(got, 100)
         raise Wrong("The answer must be a whole number.", program=program, got=said, spec=PLACE[2])
     got = int(got)
     if got < 0:
@@ -137,7 +142,7 @@ def same_values(decode: Any, word: int, fields: Fields) -> None:
     """Wrong unless the answer finds in a word what stands in the bits of its fields."""
     got, at, program = decode(word, fields), 0, told(fields, word=word)
     if not isinstance(got, (Sequence, np.ndarray)) or len(got) != len(fields):
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        said = returned(got)
         raise Wrong("The answer must be a list with a value for each field.", program=program,
                     got=said, spec=BACK[2])  # fmt: skip
     for value, (name, width, signed) in zip(got, fields, strict=True):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks
+from autograder.check.shown import returned
 from course_lib.accelerator.chip import PRESETS, Chip
 
 NPU, TEACHING = PRESETS["npu"], PRESETS["teaching"]
@@ -55,7 +56,7 @@ def as_it_must(
     layer += f"{chip.dma_bytes} bytes per clock"
     wrong, got = partial(Wrong, program=layer), least(m, k, n, chip)
     if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 2:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        said = returned(got)
         raise wrong("The answer must be two numbers.", got=said, spec=PAIR)
     if not all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in got):
         raise wrong("The clocks must be whole numbers.", got=repr(got)[:200], spec=PAIR)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Score, Wrong, background, checks
+from autograder.check.shown import returned
 from course_lib.ir.graph.node import Node
 from lessons.u14.offload import FEWEST, Case, programs, total
 
@@ -37,7 +38,7 @@ def plan_of(chosen: Any, case: Case) -> list[Node]:
     try:
         plan = list(got)
     except TypeError:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        said = returned(got)
         raise wrong("The answer must be a list or another collection of operations.",
                     got=said) from None  # fmt: skip
     for node in plan:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import valid_graph
+from autograder.check.shown import returned
 from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
@@ -109,7 +110,7 @@ def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
     wrong = partial(Wrong, program=f"{graph}pieces of the chip: {listed(graph, given)}")
     plan = regions_in(got)
     if plan is None:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        said = returned(got)
         raise wrong("The answer must be a list of lists of nodes.", got=said, spec=FORM)
     _whole(graph, given, plan, wrong)
     if not runs(graph, plan):

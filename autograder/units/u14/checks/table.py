@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.check.framework import Wrong, background, checks
+from autograder.check.shown import returned
 from course_lib.accelerator.compile.partition import cover
 from course_lib.ir.graph.build import gelu, relu, tanh, trace
 from course_lib.ir.graph.graph import Graph
@@ -115,7 +116,7 @@ def expressions(rows: Any) -> list[Any]:
     """What the answer returned, if it can be rows of a table."""
     got = rows()
     if not isinstance(got, (list, tuple)) or len(got) != 2:
-        said_ = "nothing (is a `return` missing?)" if got is None else repr(got)[:300]
+        said_ = returned(got, 300)
         raise Wrong("The answer must be a list of two expressions.", got=said_, spec=FORM)
     for which, found in zip(("first", "second"), got, strict=True):
         problem = _trouble(found) or ("it is too long" if _size(found) > LARGEST else "")

@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks, ours
+from autograder.check.shown import returned
 from lessons.u17.boundaries import COUNT
-
-
-def said(got: Any) -> str:
-    return "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
 
 
 def is_int(x: Any) -> bool:
@@ -40,14 +37,18 @@ def the_pass_the_line_and_its_bounds(culprit):
     """The pass, the line and its bounds have the form that is asked for, and are the right ones."""
     got = culprit()
     if not isinstance(got, (tuple, list)) or len(got) != 3:
-        raise Wrong("The answer must be a pass, a line and its bounds.", got=said(got), spec=PASS)
+        raise Wrong(
+            "The answer must be a pass, a line and its bounds.", got=returned(got), spec=PASS
+        )
     (name, line, bounds), passes = got, NAMES[1:]
     if name not in passes:
-        raise Wrong(f"The pages show no pass {said(name)}.", expected=", ".join(passes), spec=PASS)
+        raise Wrong(
+            f"The pages show no pass {returned(name)}.", expected=", ".join(passes), spec=PASS
+        )
     if not isinstance(line, str) or not re.fullmatch(r"%\d+", line):
-        raise Wrong("The name of a line looks like '%4'.", got=said(line), spec=LINE)
+        raise Wrong("The name of a line looks like '%4'.", got=returned(line), spec=LINE)
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2 or not all(map(is_int, bounds)):
-        raise Wrong("The bounds must be two whole numbers.", got=said(bounds), spec=TRUE)
+        raise Wrong("The bounds must be two whole numbers.", got=returned(bounds), spec=TRUE)
     right, first, taken = ours("u17.culprit")
     at = NAMES.index(name)
     if name != right:
@@ -60,4 +61,4 @@ def the_pass_the_line_and_its_bounds(culprit):
                     program=page, got=line, spec=FALSE)  # fmt: skip
     if tuple(bounds) != taken:
         raise Wrong(f"The bounds of {line} must be its lowest and its highest value.",
-                    program=page, got=said(bounds), spec=LOWEST)  # fmt: skip
+                    program=page, got=returned(bounds), spec=LOWEST)  # fmt: skip

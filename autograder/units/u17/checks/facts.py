@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u17.checks import is_int, said
+from autograder.check.shown import returned
+from autograder.units.u17.checks import is_int
 from lessons.u17.rows import TYPES, Row, computed, reads, shown
 from lessons.u17.rules import RULES, VALUES, side
 
@@ -102,17 +103,17 @@ def right_bounds(bounds: Any, rows: list[Row]) -> None:
     """One pair for each row, right for whatever pairs its operands have."""
     got, wrong = bounds(rows), partial(Wrong, program=shown(rows))
     if not isinstance(got, SEQUENCES) or len(got) != len(rows):
-        raise wrong("There must be a pair for each row.", got=said(got), spec=PAIR)
+        raise wrong("There must be a pair for each row.", got=returned(got), spec=PAIR)
     found: list[tuple[int, int]] = []
     for at, (row, pair) in enumerate(zip(rows, got, strict=True)):
         two = isinstance(pair, SEQUENCES) and len(pair) == 2
         if not two or not all(isinstance(x, (int, np.integer, np.bool_)) for x in pair):
-            raise wrong(f"The bounds of %{at} must be two whole numbers.", got=said(pair),
+            raise wrong(f"The bounds of %{at} must be two whole numbers.", got=returned(pair),
                         spec=PAIR)  # fmt: skip
         found.append((int(pair[0]), int(pair[1])))
         if row[0] == "between":
             if found[at] != row[1:]:
-                raise wrong(f"%{at} is any number from {row[1]} to {row[2]}.", got=said(pair),
+                raise wrong(f"%{at} is any number from {row[1]} to {row[2]}.", got=returned(pair),
                             spec=LEAF)  # fmt: skip
             continue
         right, operands = extremes(row, [found[one] for one in reads(row)])
@@ -159,11 +160,11 @@ def each_false_rule_has_a_counterexample(laws):
     """Both sides are computed for the values given, and every rule that is left out holds."""
     found = laws()
     if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
-        raise Wrong("The answer must be a dict of dicts.", got=said(found), spec=DIFFER)
+        raise Wrong("The answer must be a dict of dicts.", got=returned(found), spec=DIFFER)
     for number, values in found.items():
         if number not in RULES or not is_int(number):
-            raise Wrong(f"There is no rule {said(number)}.", got=said(found), spec=DIFFER)
-        names, wrong = variables(number), partial(Wrong, got=said(values), spec=DIFFER,
+            raise Wrong(f"There is no rule {returned(number)}.", got=returned(found), spec=DIFFER)
+        names, wrong = variables(number), partial(Wrong, got=returned(values), spec=DIFFER,
                                                   program="  ->  ".join(RULES[number]))  # fmt: skip
         if {*values} != {*names}:
             raise wrong(f"Rule {number} has the variable{'s' * (len(names) > 1)} "
@@ -176,7 +177,7 @@ def each_false_rule_has_a_counterexample(laws):
     missing = [number for number in RULES if number not in found and not holds(number)]
     if missing:
         raise Wrong("At least one of the rules that you left out is false.",
-                    got=said(sorted(found)), spec=WHICH)  # fmt: skip
+                    got=returned(sorted(found)), spec=WHICH)  # fmt: skip
 
 
 def variables(number: int) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograder.check.alarm import alarm
 from autograder.check.framework import Score, Wrong, checks
-from autograder.units.u17.checks import said
+from autograder.check.shown import returned
 from lessons.u17.tensors import MOVEMENT, parsed, stores, values, work
 
 # ── windows ──
@@ -70,7 +70,7 @@ def ran(text: Any, called: str, x: np.ndarray) -> dict[str, np.ndarray]:
     """The value of each line; Wrong if it is no program."""
     wrong = partial(Wrong, program=called, spec=PROGRAM)
     if not isinstance(text, str):
-        raise wrong("The function must return a program as text.", got=said(text))
+        raise wrong("The function must return a program as text.", got=returned(text))
     try:
         return values(text, {"x": x})
     except ValueError as error:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u17.checks import said
+from autograder.check.shown import returned
 from course_lib.plugins.staged import Staged, kinds_of, read_staged, run_staged
 
 STORE = "Store whole numbers in 8 bits between kernels if they are sure to fit"
@@ -131,8 +131,8 @@ def kept_values(narrowed: Any, text: str, seed: int = 0) -> list[Staged]:
     """The lines after the rules, which compute what the program computed."""
     got = narrowed(text)
     if not isinstance(got, str):
-        raise Wrong("The function must return the text of a program.", program=text, got=said(got),
-                    spec=RETURNS)  # fmt: skip
+        raise Wrong("The function must return the text of a program.", program=text,
+                    got=returned(got), spec=RETURNS)  # fmt: skip
     wrong = partial(Wrong, program=text, got=got[:2000], spec=SAME)
     try:
         after = read_staged(got)
