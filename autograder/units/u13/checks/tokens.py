@@ -20,7 +20,7 @@ from lessons.u13.tokens import (
     SLOW,
     TEACHING,
     WORDS,
-    found,
+    fault_text,
     listing,
     mended,
     ran,
@@ -85,7 +85,7 @@ def runs(name: str, program: Sequence[Instruction], chip: Chip) -> int:
     except Fault as fault:
         stuck = fault.kind == "deadlock"
         problem = "runs into a deadlock" if stuck else "has a race"
-        raise Wrong(f"{name.upper()} still {problem} {latency}.", program=text, got=found(fault),
+        raise Wrong(f"{name.upper()} still {problem} {latency}.", program=text, got=fault_text(fault),
                     expected="no deadlock" if stuck else "no race",
                     spec=LIVE if stuck else SAFE) from None  # fmt: skip
     if not right:

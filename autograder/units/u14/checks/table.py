@@ -17,7 +17,7 @@ from course_lib.ir.graph.build import gelu, relu, tanh, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.types import i8
-from lessons.u14.annotate import NAMES, as_patterns, said
+from lessons.u14.annotate import NAMES, as_patterns, cover_report
 
 FORM = "Return a list of two expressions, in this order"
 NAMED = "In each, a name stands for one operand"
@@ -176,7 +176,7 @@ def judged(rows: Any, found: Sequence[Case]) -> str:
         if (case.taken and (refusals or not matches)) or (not case.taken and matches):
             ops = ", ".join(node.op for node in case.graph.ops)
             why = misfit(got[case.row], case.graph.outputs[0]) if case.taken else ""
-            got_ = f"{row[0]}\n{why or said(case.graph, [got[case.row]])}"
+            got_ = f"{row[0]}\n{why or cover_report(case.graph, [got[case.row]])}"
             due = f"takes {ops}" if case.taken else "nothing is taken"
             raise Wrong(case.words, program=case.graph, got=got_, expected=due, spec=case.spec)
     return f"{len(found)} programs"
