@@ -2,7 +2,7 @@
 
     isl_schedule("row").rows    "[{ S0[t, i] -> [(t)] }, { S0[t, i] -> [(t + i)] }]"
     isl_schedule("row").kernel  the row in isl's order, as loops of ours
-    bill(time_blocks)             misses of the unit's nests, by your schedule and by others
+    bill(time_blocks)           misses of the unit's nests, by your schedule and by others
 
 Next room: models.py.
 """

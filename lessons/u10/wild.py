@@ -55,8 +55,8 @@ TORCH = """\
 
 
 def onnxruntime_ops(ask_perm: bool) -> tuple[list[str], str]:
-    """The nodes that onnxruntime runs, and a word on where they are from. `said`: each Transpose
-    says in an attribute what is the default."""
+    """The nodes that onnxruntime runs, and a word on where they are from. `ask_perm`: each
+    Transpose says in an attribute what is the default."""
     if not find_spec("onnxruntime") or not find_spec("onnx"):
         return ONNXRUNTIME[ask_perm], f"onnxruntime, {BY_RUNTIME.words}"
     import onnx
