@@ -54,11 +54,11 @@ def allocate(code: Sequence[Instr], core: Core) -> Allocated:
     raise ValueError("the allocation spills what was loaded to be used at once: it never ends")
 
 
-def check_allocation(lives: Sequence[Live], found: dict[str, int], registers: int) -> None:
+def check_allocation(lives: Sequence[Live], register_of: dict[str, int], registers: int) -> None:
     """ValueError if two living values share a register, or a register does not exist."""
     holders: dict[int, list[Live]] = {}
-    for live in (one for one in lives if one.name in found):
-        register = found[live.name]
+    for live in (one for one in lives if one.name in register_of):
+        register = register_of[live.name]
         if register not in range(registers):
             raise ValueError(f"{live.name} is in register {register!r}; there are {registers}")
         for other in holders.setdefault(register, []):

@@ -56,15 +56,15 @@ def products(
     Make each preload with `Preload(weights=..., k=..., n=first.n, pitch=first.n,
     origin=first.origin)`; `origin` names the layer for error messages.
     """
-    made: list[Instruction] = []
+    program: list[Instruction] = []
     add, n = first.add, first.n
     for offset, length in runs:
         for at, end in spans(length, rows):
             k = end - at
-            made.append(Preload(weights=weights, k=k, n=n, pitch=n, origin=first.origin))
-            made.append(replace(first, acts=first.acts + offset + at, k=k, add=add))
+            program.append(Preload(weights=weights, k=k, n=n, pitch=n, origin=first.origin))
+            program.append(replace(first, acts=first.acts + offset + at, k=k, add=add))
             weights, add = weights + k * n, 1
-    return made
+    return program
 
 
 def _areas(first: Matmul, rows: int) -> Iterator[tuple[int, int, int, int]]:
