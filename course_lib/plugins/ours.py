@@ -57,16 +57,16 @@ def plug(
     return outputs, report
 
 
-def chip_layers(made: ChipProgram) -> list[PlugLayer]:
+def chip_layers(program: ChipProgram) -> list[PlugLayer]:
     """The layers of a program with their clocks and bytes."""
-    ends = (*made.starts[1:], len(made.program))
+    ends = (*program.starts[1:], len(program.program))
     moved = [
-        port_bytes(made.program[start:end], made.chip)
-        for start, end in zip(made.starts, ends, strict=True)
+        port_bytes(program.program[start:end], program.chip)
+        for start, end in zip(program.starts, ends, strict=True)
     ]
     return [
         PlugLayer(row.name, row.kind, row.macs, row.clocks, sent)
-        for row, sent in zip(layer_rows(made), moved, strict=True)
+        for row, sent in zip(layer_rows(program), moved, strict=True)
     ]
 
 

@@ -65,9 +65,9 @@ class Window:
         return self.images * self.height * self.width * weights
 
 
-def relative_energy(found: Mapping[str, Access], macs: int) -> dict[str, float]:
+def relative_energy(accesses: Mapping[str, Access], macs: int) -> dict[str, float]:
     """What a product costs by what used it, in multiply-accumulates; DRAM is not part of it."""
-    each = found.values()
+    each = accesses.values()
     return {
         "multiply-accumulate": macs,
         "registers": sum(access.register_reads + access.register_writes for access in each)

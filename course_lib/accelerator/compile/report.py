@@ -137,11 +137,11 @@ def chip_report(model: Offloaded) -> ChipReport:
     )  # fmt: skip
 
 
-def layer_rows(made: ChipProgram) -> list[LayerRow]:
+def layer_rows(program: ChipProgram) -> list[LayerRow]:
     """How far each layer of a program is from its roofline."""
     rows = []
-    for layer, clocks in zip(made.layers, made.layer_clocks(), strict=True):
-        share = layer.macs / max(1, clocks * made.chip.macs)
+    for layer, clocks in zip(program.layers, program.layer_clocks(), strict=True):
+        share = layer.macs / max(1, clocks * program.chip.macs)
         rows.append(LayerRow(
             layer.name, layer.pattern, clocks, layer.bound, clocks / max(1, layer.bound),
             layer.macs, share, str(layer.tile or ""),

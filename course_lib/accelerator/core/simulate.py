@@ -87,11 +87,11 @@ def times(program: Sequence[Instruction], chip: Chip, free: Sequence[str] = ()) 
     return clockwork(program, needs, chip, instant_fetch="fetch" in free)
 
 
-def stalls(found: Times, engine: str) -> dict[str, int]:
+def stalls(measured: Times, engine: str) -> dict[str, int]:
     """Clocks of an engine: `busy`, then its causes of waiting, the longest first."""
     number = ENGINES.index(engine)
     lost: Counter[str] = Counter()
-    for gap in found.gaps:
+    for gap in measured.gaps:
         if gap.engine == number:
             lost[gap.cause] += gap.end - gap.start
-    return {"busy": found.busy[number], **dict(lost.most_common())}
+    return {"busy": measured.busy[number], **dict(lost.most_common())}

@@ -168,7 +168,7 @@ def columns(program: Sequence[Instruction]) -> Any:
 def row(engine: str) -> Any:
     """Make a class a row of the machine language: a frozen dataclass that knows its fields."""
 
-    def made(cls: Any) -> Any:
+    def as_row(cls: Any) -> Any:
         cls = dataclass(frozen=True, kw_only=True, repr=False)(cls)
         cls.engine = engine
         cls.name = "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)[1:]
@@ -179,7 +179,7 @@ def row(engine: str) -> Any:
         )  # fmt: skip
         return cls
 
-    return made
+    return as_row
 
 
 def _converted(name: str, f: Field, value: Any) -> Any:

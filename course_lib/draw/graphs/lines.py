@@ -44,14 +44,14 @@ def changed_lines(
     after: Graph,
     title: str,
     longest: int | None = None,
-    found: Changes | None = None,
+    known: Changes | None = None,
 ) -> Picture:
     """The text of `after`, with the lines of nodes that went and came since `before` marked.
 
     longest   lines that are shown; the rest is only counted
     found     what `changes` says of the two, if that is known
     """
-    was = (found or changes(before, after)).was
+    was = (known or changes(before, after)).was
 
     def same(what: Hashable) -> Hashable:
         """One key for a line of both graphs: the old node, or what a group computes."""

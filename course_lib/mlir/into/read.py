@@ -70,10 +70,10 @@ class _Reader:
         self.asserted: list[tuple[Statement, Node]] = []
         self.older: set[Node] = set()  # values of earlier statements
 
-    def top(self, found: Sequence[Statement]) -> list[Statement]:
+    def top(self, every: Sequence[Statement]) -> list[Statement]:
         """The functions of a module; aliases are kept."""
         functions: list[Statement] = []
-        for statement in found:
+        for statement in every:
             if statement.results[:1] and statement.results[0].startswith("#"):
                 self.aliases[statement.results[0]] = statement.op
             elif statement.op == "module":

@@ -71,7 +71,7 @@ class Writer:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.depth = 0
-        self.made = 0
+        self.name_count = 0
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
@@ -84,8 +84,8 @@ class Writer:
 
     def fresh(self, prefix: str = "t") -> str:
         """A new name. Values of a graph never begin like this (`names.py` sees to it)."""
-        self.made += 1
-        return f"%{prefix}{self.made - 1}"
+        self.name_count += 1
+        return f"%{prefix}{self.name_count - 1}"
 
     def op(self, name: str, *operands: Value, result: str = "", words: str = "") -> Value:
         """An operation whose operands and result have one type, or `result` behind `to`.

@@ -49,8 +49,8 @@ def generate(module: ast.Module, file: str = "input") -> ModuleOp:
             known.add_struct(record)
         else:
             written = _Function(known, record)
-            known.functions[record.name] = record, written.made, written.returned
-            toy_module.body.block.add_op(written.made)
+            known.functions[record.name] = record, written.func_op, written.returned
+            toy_module.body.block.add_op(written.func_op)
     _check_main(known)
     return toy_module
 
@@ -122,7 +122,7 @@ class _Function:
         self.builder = Builder(InsertPoint.at_end(block))
         for statement in function.body:
             self.statement(statement)
-        self.made = self.finished(function, types, block)
+        self.func_op = self.finished(function, types, block)
 
     def finished(self, function: ast.Function, types: Sequence[Attribute], block: Block) -> FuncOp:
         last = block.last_op

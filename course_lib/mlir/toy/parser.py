@@ -47,8 +47,8 @@ def parse(text: str) -> ast.Module:
 
 
 class _Parser:
-    def __init__(self, found: list[Token]) -> None:
-        self.tokens, self.at = found, 0
+    def __init__(self, read: list[Token]) -> None:
+        self.tokens, self.at = read, 0
         self.depth = self.operators = 0
 
     # ── tokens ──
