@@ -265,11 +265,11 @@ def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
     """The checks of a slot in the order in which they were written, visible ones first."""
     unit = exercises.slot(slot).unit
     load_unit("checks", unit)
-    found = list(_checks.get(slot, {}).values())
+    every = list(_checks.get(slot, {}).values())
     if with_hidden:
         load_unit("hidden", unit)
-        found += _hidden.get(slot, {}).values()
-    return found
+        every += _hidden.get(slot, {}).values()
+    return every
 
 
 def checked_names() -> list[str]:

@@ -28,9 +28,9 @@ from course_lib.ir.types import TensorType
 def smallest(graph: Graph, fails: Callable[[Graph], bool], calls: int) -> Graph:
     """The smallest graph found in so many calls of `fails`: of fewer calls, one from which no step
     leads to a smaller one that fails."""
-    found, tried = True, set()
-    while found:
-        found = False
+    shrunk, tried = True, set()
+    while shrunk:
+        shrunk = False
         for candidate in smaller(graph):
             text = print_graph(candidate)  # after a step, most of the next ones are those again
             if size(candidate) >= size(graph) or text in tried:
@@ -40,7 +40,7 @@ def smallest(graph: Graph, fails: Callable[[Graph], bool], calls: int) -> Graph:
                 return graph
             calls -= 1
             if fails(candidate):
-                graph, found = candidate, True
+                graph, shrunk = candidate, True
                 break
     return graph
 

@@ -101,11 +101,11 @@ class Verdict:
             object.__setattr__(self, name, value)
 
     @staticmethod
-    def on(entry: Slot, kind: str, earned: float | None = 0.0, **said: Any) -> Verdict:
+    def on(entry: Slot, kind: str, earned: float | None = 0.0, **details: Any) -> Verdict:
         """The verdict on an exercise, which knows its name and what it is worth."""
         own = not entry.signature.parameters
         return Verdict(
-            entry.name, kind, entry.points, earned, further=entry.further, own=own, **said
+            entry.name, kind, entry.points, earned, further=entry.further, own=own, **details
         )
 
     def to_json(self) -> dict[str, Any]:

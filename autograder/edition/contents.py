@@ -91,14 +91,14 @@ def notebook_bytes(
     return (nbformat.writes(notebook) + "\n").encode()
 
 
-def beside(found: list[Source]) -> dict[str, bytes]:
+def beside(handed_out: list[Source]) -> dict[str, bytes]:
     """What lies beside notebooks that are handed out: the library, and how to install the rest.
     ValueError if that library holds an answer of the first unit among them or of a later one."""
-    first = min(source.unit for source in found)
+    first = min(source.unit for source in handed_out)
     if left := answers_left(first):
-        raise ValueError(f"{found[0].name} would give answers away. {'; '.join(left)}")
+        raise ValueError(f"{handed_out[0].name} would give answers away. {'; '.join(left)}")
     files = library(first)
-    return files | handout(found, files)
+    return files | handout(handed_out, files)
 
 
 def library(unit: int) -> dict[str, bytes]:

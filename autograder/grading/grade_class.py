@@ -169,11 +169,11 @@ def write_report(entry: Entry, out: Path) -> None:
     text = json.dumps(plain, indent=1, ensure_ascii=False)
     write(out / "reports" / f"{place}.json", text.encode(*UTF8))
     called = entry.person.name if entry.person and entry.person.name else entry.student
-    page = feedback_page(entry.report, called, said(entry))
+    page = feedback_page(entry.report, called, remarks(entry))
     write(out / "feedback" / f"{place}.html", page.encode(*UTF8))
 
 
-def said(entry: Entry) -> list[str]:
+def remarks(entry: Entry) -> list[str]:
     """What the feedback says about the points besides the report: lateness, points by hand."""
     sentences = []
     if entry.late and entry.submitted:

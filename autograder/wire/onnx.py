@@ -70,7 +70,7 @@ class _Inspection:
             self.parts += 1
             if self.parts > MAX_PARTS:
                 raise Unsendable(f"a model of more than {MAX_PARTS:,} parts")
-            depth = self._one(message, depth)
+            depth = self._depth(message, depth)
             for field, content in message.ListFields():
                 if field.message_type is None:
                     continue
@@ -80,7 +80,7 @@ class _Inspection:
                     values = content.values() if hasattr(content, "values") else content
                     stack += [(part, depth) for part in values if hasattr(part, "ListFields")]
 
-    def _one(self, message: Any, depth: int) -> int:
+    def _depth(self, message: Any, depth: int) -> int:
         """Refuse one message, or say how deep the ones in it are."""
         kind = message.DESCRIPTOR.name
         if kind == "TensorProto":

@@ -23,7 +23,7 @@ import numpy as np
 from autograder.wire.crossed import DTYPES, Crossed
 from autograder.wire.named import function_named
 from autograder.wire.onnx import Unsendable, read_onnx_model
-from autograder.wire.records import made
+from autograder.wire.records import record_of
 from course_lib.ir import types
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, checked, const, inp
@@ -122,7 +122,7 @@ class Reader:
             return size if isinstance(size, types.Sym) else types.Sym((), size)
         if kind == "record":
             name, fields = body
-            return made(name, self.unpack(fields))
+            return record_of(name, self.unpack(fields))
         if kind == "function" and self.crossed.call is not None:
             return self.proxy(int(body))
         if kind == "named" and self.crossed.call is not None:

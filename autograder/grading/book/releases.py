@@ -28,7 +28,7 @@ class Due:
     unit: int
     release: bool
     solutions: bool
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def due_now(
