@@ -68,10 +68,10 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _facts(options: argparse.Namespace) -> int:
-    found = sources(COURSE / "notebooks", options.unit)
-    if not found:
+    notebooks = sources(COURSE / "notebooks", options.unit)
+    if not notebooks:
         raise ValueError(f"no notebook source for unit {options.unit}")
-    for source in found:
+    for source in notebooks:
         print(f"# {source.name}\n\n{minutes_table(source)}\n{exercise_table(source)}")
     return 0
 
@@ -102,7 +102,7 @@ def _release(options: argparse.Namespace) -> int:
         if due.solutions:
             for folder in release(options.into / "solutions", due.unit, edition="instructor"):
                 print(f"{folder}: the solutions, from today on")
-        print(*due.said, sep="\n", end="\n" if due.said else "")
+        print(*due.notes, sep="\n", end="\n" if due.notes else "")
         refused |= not due.release
     return 1 if refused and options.unit is not None else 0
 
@@ -193,12 +193,12 @@ def _parser() -> argparse.ArgumentParser:
     course.add_argument("--roster", type=Path, metavar="CSV", help="students whom formgrader names")
     course.set_defaults(run=_nbgrader)
 
-    made = commands.add_parser("make-class", help="an invented class, to rehearse grading with")
-    made.add_argument("--students", type=int, default=30)
-    made.add_argument("--unit", type=int, required=True)
-    made.add_argument("--into", type=Path, required=True, metavar="DIR")
-    made.add_argument("--seed", type=int, default=0, help="another class")
-    made.set_defaults(run=_make_class)
+    classes = commands.add_parser("make-class", help="an invented class, to rehearse grading with")
+    classes.add_argument("--students", type=int, default=30)
+    classes.add_argument("--unit", type=int, required=True)
+    classes.add_argument("--into", type=Path, required=True, metavar="DIR")
+    classes.add_argument("--seed", type=int, default=0, help="another class")
+    classes.set_defaults(run=_make_class)
 
     _add_grading(commands, "grade", _grade, "reports, feedback and grades for a class")
     _add_grading(commands, "regrade", _regrade, "grade again: whose points change, and why?")

@@ -106,8 +106,8 @@ def _check(name: str) -> Verdict:
         return Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
     if failure := failed(name):
         why = failure.sentence(entry.answered)
-        said = {"error": failure.error, "line": failure.line, "code": failure.code}
-        return Verdict.on(entry, CRASHED, problem=why, **said)
+        place = {"error": failure.error, "line": failure.line, "code": failure.code}
+        return Verdict.on(entry, CRASHED, problem=why, **place)
     if not entry.answered:
         return Verdict.on(entry, NOT_ATTEMPTED, problem=STUB if entry.empty else UNPLUGGED)
     try:
@@ -150,8 +150,8 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
         _show(f"It is {_amount(actual, unit)}. You made no prediction for {key}.")
         return
     unit = unit or guess["unit"]
-    said = guess["value"]
-    _show(f"You said {_amount(said, unit)}; it is {_amount(actual, unit)}.{_apart(said, actual)}")
+    value = guess["value"]
+    _show(f"You said {_amount(value, unit)}; it is {_amount(actual, unit)}.{_apart(value, actual)}")
 
 
 def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
@@ -238,9 +238,9 @@ def _amount(value: Any, unit: str) -> str:
     return f"{number} {unit}".rstrip()
 
 
-def _apart(said: Any, actual: Any) -> str:
+def _apart(predicted: Any, actual: Any) -> str:
     try:
-        ratio = float(said) / float(actual)
+        ratio = float(predicted) / float(actual)
     except (TypeError, ValueError, ZeroDivisionError):
         return ""
     if 0.9 <= ratio <= 1.1:

@@ -96,8 +96,8 @@ def _row(entry: Slot) -> Row:
     given = exemplars(entry)
     problems = [*own_problems(entry), *given.problems, *not_there_yet(entry, given)]
     problems += borrowed_problems(entry)
-    said = len(sentences(entry.doc))
-    cells = [f"{said - len(unchecked(entry))}/{said}"]
+    stated = len(sentences(entry.doc))
+    cells = [f"{stated - len(unchecked(entry))}/{stated}"]
     cells += [f"{given.rejected}/{given.wrong}", f"{given.accepted}/{given.right}"]
     with tqdm(desc=entry.name, leave=False, disable=not sys.stderr.isatty()) as bar:
 
@@ -111,7 +111,7 @@ def _row(entry: Slot) -> Row:
         return Row(entry.name, (*cells, *"----"), tuple(problems), tuple(notes))
     if count := report.killed_by.get(ENDED):
         notes.append(f"changed answers that are killed because the process ended: {count}")
-    counts = (report.made, report.killed, len(report.equivalent), len(report.survivors))
+    counts = (report.mutants, report.killed, len(report.equivalent), len(report.survivors))
     cells += map(str, counts)
     return Row(entry.name, tuple(cells), (*problems, *survivors(report)), tuple(notes))
 
@@ -153,19 +153,19 @@ def leaks(source: Source, names: list[str]) -> list[str]:
     notebook = expand(source, solutions=False)
     released = "\n".join(cell.source for cell in notebook.cells)
     marks = ["BEGIN SOLUTION", "BEGIN HIDDEN", "Rubric.", "Sample answer"]
-    found = [f"it holds {mark!r}" for mark in marks if mark in released]
+    leaked = [f"it holds {mark!r}" for mark in marks if mark in released]
     answers = "\n".join(cell.source for cell in notebook.cells if cell.id in _ids(names))
     files = library(source.unit)
-    found += answers_left(source.unit)
+    leaked += answers_left(source.unit)
     for name in names:
         entry = slot(name)
         if _body(entry, _shipped(entry, files)) == _body(entry, inspect.getsource(_room(entry))):
-            found.append(f"the library that comes with it holds our {name}")
+            leaked.append(f"the library that comes with it holds our {name}")
         body = [line.strip() for line in solution_body(entry.reference)]
         telling = [line for line in body if len(line) > 30 and line not in entry.doc]
         telling = [line for line in telling if not line.startswith(("from ", "import ", "#"))]
-        found += [f"it holds a line of our {name}: {t}" for t in telling if t in answers]
-    return found
+        leaked += [f"it holds a line of our {name}: {t}" for t in telling if t in answers]
+    return leaked
 
 
 def _room(entry: Slot) -> ModuleType:

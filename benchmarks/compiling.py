@@ -81,8 +81,8 @@ def main() -> None:
     rows = []
     for name, count in tqdm(jobs, disable=not sys.stderr.isatty()):
         agree(name, count)
-        found = measure(engines(name, count), asked.rounds, asked.seconds)
-        rows.append({"model": name, "threads": count, "ms": found})
+        times = measure(engines(name, count), asked.rounds, asked.seconds)
+        rows.append({"model": name, "threads": count, "ms": times})
     finish(rows, "model", {}, asked)
 
 

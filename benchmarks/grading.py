@@ -169,16 +169,16 @@ def processor_seconds(source: Source, folder: Path, rounds: int) -> tuple[float,
 
     Worker.close = counted
     try:
-        found = []
+        spent = []
         for _ in range(rounds):
             used[0], begin = 0.0, time.process_time()
             report = grade(task.assignment, task.program, SEED)
-            found.append((time.process_time() - begin, used[0]))
+            spent.append((time.process_time() - begin, used[0]))
             if any(v.earned not in (None, v.points) for v in report.verdicts):
                 raise SystemExit("our own answers do not earn all points: no figures")
     finally:
         Worker.close = close
-    return min(found, key=sum)
+    return min(spent, key=sum)
 
 
 def _right(source: Source) -> bytes:

@@ -53,8 +53,8 @@ def main() -> None:
         with threadpool_limits(count, user_api="blas"):
             calls = engines(size, count)
             check(calls, "OpenBLAS")
-            found = measure(calls, asked.rounds, asked.seconds)
-        rows.append({"size": size, "threads": count, "ms": found})
+            times = measure(calls, asked.rounds, asked.seconds)
+        rows.append({"size": size, "threads": count, "ms": times})
     finish(rows, "size", {}, asked)
 
 

@@ -54,8 +54,8 @@ def ours(model: object, arrays: Sequence[np.ndarray], threads: int) -> dict[str,
 
 def measure(calls: dict[str, Engine], rounds: int, seconds: float) -> dict[str, float]:
     """Median milliseconds of each engine. A round calls each one for the same short time."""
-    found = in_spells(list(calls.values()), seconds, rounds)
-    return {name: 1e3 * median(times) for name, times in zip(calls, found, strict=True)}
+    spells = in_spells(list(calls.values()), seconds, rounds)
+    return {name: 1e3 * median(times) for name, times in zip(calls, spells, strict=True)}
 
 
 def check(calls: dict[str, Engine], reference: str, tolerance: float = 1e-4) -> None:
@@ -78,8 +78,8 @@ def finish(
     print(table(rows, what))
     for name, why in left_out.items():
         print(f"\nleft out: {name}, {why}")
-    found = {"machine": str(host_machine()), "rows": rows, "left_out": left_out}
-    keep(found, asked, picture(rows, what))
+    figures = {"machine": str(host_machine()), "rows": rows, "left_out": left_out}
+    keep(figures, asked, picture(rows, what))
 
 
 def table(rows: list[dict], what: str) -> str:
@@ -102,10 +102,10 @@ def _cell(ms: float | None, ours: float, mine: bool) -> str:
 
 def picture(rows: list[dict], what: str) -> Picture:
     """A bar for each other engine and row: its time relative to ours."""
-    found = [
+    ratios = [
         (f"{row[what]}, {row['threads']} thr., {name}", ms / row["ms"]["course"])
         for row in rows
         for name, ms in row["ms"].items()
         if name != "course"
     ]
-    return bars(found, "times", "How long others take, relative to the course's compiler")
+    return bars(ratios, "times", "How long others take, relative to the course's compiler")

@@ -41,7 +41,7 @@ def engines(name: str, threads: int) -> dict[str, Engine]:
 
         return run
 
-    found = {
+    engine_of = {
         **ours(graph, arrays, threads),
         "torch eager": in_torch(model),
         "onnxruntime": lambda: peer(arrays),
@@ -51,8 +51,8 @@ def engines(name: str, threads: int) -> dict[str, Engine]:
 
         inductor.freezing = True
         torch._dynamo.reset()  # code for another number of threads
-        found["torch.compile"] = in_torch(torch.compile(model))
-    return found
+        engine_of["torch.compile"] = in_torch(torch.compile(model))
+    return engine_of
 
 
 def missing() -> dict[str, str]:

@@ -53,11 +53,11 @@ def main() -> None:
     machine, rows = host_machine(1), []
     for model in asked.model or list(MODELS):
         rng = random.Random(asked.seed)
-        found: list[list[Pair]] = []
+        pairs: list[list[Pair]] = []
         for kernel, constants in tqdm(kernels(model), model, disable=not sys.stderr.isatty()):
             tried = schedules(kernel, constants, machine, asked.tiles, rng)
-            found.append([(predict(k, machine).seconds, seconds(k, asked.seconds)) for k in tried])
-        rows.append({"model": model, **summary(found)})
+            pairs.append([(predict(k, machine).seconds, seconds(k, asked.seconds)) for k in tried])
+        rows.append({"model": model, **summary(pairs)})
     names = list(rows[0])
     print("| " + " | ".join(names) + " |\n|---|" + "--:|" * (len(names) - 1))
     for row in rows:
@@ -79,7 +79,7 @@ def schedules(
     kernel: Kernel, constants: frozenset[str], machine: Machine, tiles: int, rng: random.Random
 ) -> list[Kernel]:
     """What the compiler chooses, first; the kernel as it is; and random tiles. Each once."""
-    found = {repr(k): k for k in (choose(kernel, machine, constants), kernel)}
+    by_text = {repr(k): k for k in (choose(kernel, machine, constants), kernel)}
     of = reduction(kernel)
     possible = list(candidates(of, machine, constants)) if of else []
     for tile in rng.sample(possible, min(tiles, len(possible))):
@@ -89,8 +89,8 @@ def schedules(
         except ValueError:
             continue  # a primitive refuses it
         parallel_outside(script)
-        found[repr(script.kernel)] = script.kernel
-    return list(found.values())
+        by_text[repr(script.kernel)] = script.kernel
+    return list(by_text.values())
 
 
 def seconds(kernel: Kernel, limit: float) -> float:
@@ -110,15 +110,15 @@ def seconds(kernel: Kernel, limit: float) -> float:
     return min(in_spells([run], limit)[0])
 
 
-def summary(found: list[list[Pair]]) -> dict[str, float]:
-    several = [pairs for pairs in found if len(pairs) >= 4]
-    best = [min(time for _, time in pairs) for pairs in found]
-    picked = [min(pairs)[1] / least for pairs, least in zip(found, best, strict=True)]
-    chosen = [pairs[0][1] / least for pairs, least in zip(found, best, strict=True)]
+def summary(priced: list[list[Pair]]) -> dict[str, float]:
+    several = [pairs for pairs in priced if len(pairs) >= 4]
+    best = [min(time for _, time in pairs) for pairs in priced]
+    picked = [min(pairs)[1] / least for pairs, least in zip(priced, best, strict=True)]
+    chosen = [pairs[0][1] / least for pairs, least in zip(priced, best, strict=True)]
     return {
-        "kernels": len(found),
-        "schedules": sum(map(len, found)),
-        "rank, all": rank_correlation([pair for pairs in found for pair in pairs]),
+        "kernels": len(priced),
+        "schedules": sum(map(len, priced)),
+        "rank, all": rank_correlation([pair for pairs in priced for pair in pairs]),
         "rank, in a kernel": float(np.mean([rank_correlation(pairs) for pairs in several])),
         "picked": float(np.exp(np.mean(np.log(picked)))),
         "chosen": float(np.exp(np.mean(np.log(chosen)))),

@@ -23,9 +23,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def keep(found: dict, asked: argparse.Namespace, picture: Picture | None = None) -> None:
+def keep(figures: dict, asked: argparse.Namespace, picture: Picture | None = None) -> None:
     """The figures in the file of the program's name, and on the last line if that was asked for."""
-    text = json.dumps(found)
+    text = json.dumps(figures)
     if asked.out:
         asked.out.mkdir(parents=True, exist_ok=True)
         file = asked.out / f"{Path(sys.argv[0]).stem}.json"

@@ -65,11 +65,11 @@ def main() -> None:
     rows = []
     for dataflow in tqdm(STAYS, disable=not sys.stderr.isatty()):
         array = SystolicArray(SIDE, SIDE, dataflow=dataflow)
-        found, count = levels(a, b, array, asked.rounds, asked.seconds)
+        times, count = levels(a, b, array, asked.rounds, asked.seconds)
         if not left_out:
-            found["SCALE-Sim"] = scalesim(asked.scalesim, asked.product, array, count)
+            times["SCALE-Sim"] = scalesim(asked.scalesim, asked.product, array, count)
         what = f"{m} x {k} x {n}, {dataflow}"
-        rows.append({"product": what, "threads": 1, "cycles": count, "ms": found})
+        rows.append({"product": what, "threads": 1, "cycles": count, "ms": times})
     rows += [whole_model(name) for name in asked.models]
     finish(rows, "product", left_out, asked)
 
@@ -81,7 +81,7 @@ def whole_model(name: str) -> dict:
     assert isinstance(model, SystolicModel)
     start = time.perf_counter()
     outputs = model.run(inputs)
-    cycles = sum(made.timing.total for made in model.offloaded.programs)
+    cycles = sum(program.timing.total for program in model.offloaded.programs)
     once = 1e3 * (time.perf_counter() - start)
     for have, want in zip(outputs, run(model.graph, inputs), strict=True):
         if (have != want).any():
@@ -97,8 +97,8 @@ def levels(
     stepped = multiply(a, b, array, 0)
     once = 1e3 * (time.perf_counter() - start)
     for level in (1, 2):
-        made = multiply(a, b, array, level)
-        if made.cycles != stepped.cycles or (made.values != stepped.values).any():
+        result = multiply(a, b, array, level)
+        if result.cycles != stepped.cycles or (result.values != stepped.values).any():
             raise SystemExit(f"levels 0 and {level} differ on {array}: no figures")
     calls: dict[str, Engine] = {
         "course": lambda: [multiply(a, b, array, 2).values],

@@ -54,21 +54,21 @@ def explain(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     kinds, order, more = _parameters(function)
     for name, value in chain(zip(chain(order, repeat(more)), args, strict=False), kwargs.items()):
         if name in kinds and not fits(value, kinds[name]):
-            raise ValueError(f"{function.__name__}: {said(name, kinds[name], value)}")
+            raise ValueError(f"{function.__name__}: {mismatch(name, kinds[name], value)}")
 
 
-def check_fields(made: Any) -> None:
+def check_fields(record: Any) -> None:
     """The same for the fields of a dataclass: its `__post_init__` calls this."""
-    for name, kind in _fields(type(made)).items():
-        if not fits(value := getattr(made, name), kind):
-            raise ValueError(f"{type(made).__name__}: {said(name, kind, value)}")
+    for name, kind in _fields(type(record)).items():
+        if not fits(value := getattr(record, name), kind):
+            raise ValueError(f"{type(record).__name__}: {mismatch(name, kind, value)}")
 
 
-def said(name: str, kind: Any, value: Any) -> str:
+def mismatch(name: str, kind: Any, value: Any) -> str:
     """What was expected, and what came."""
     text = repr(value)
     text = f"{text} " if len(text) <= 60 and "\n" not in text else ""
-    came = "None" if value is None else f"{text}({_one(type(value).__name__)})"
+    came = "None" if value is None else f"{text}({_with_article(type(value).__name__)})"
     return f"{name} is {words(kind)}, got {came}"
 
 
@@ -87,9 +87,9 @@ def hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 @functools.cache
-def _fields(made: type) -> dict[str, Any]:
-    kinds = get_type_hints(made)
-    return {field.name: kinds[field.name] for field in dataclasses.fields(made)}
+def _fields(record_type: type) -> dict[str, Any]:
+    kinds = get_type_hints(record_type)
+    return {field.name: kinds[field.name] for field in dataclasses.fields(record_type)}
 
 
 @functools.cache
@@ -168,8 +168,8 @@ def words(kind: Any, many: bool = False) -> str:
         return f"{'lists' if many else 'a list'}{of}"
     name = kind.__forward_arg__ if isinstance(kind, ForwardRef) else None
     name = name or getattr(kind, "__name__", str(kind))
-    return f"{name}s" if many else _one(name)
+    return f"{name}s" if many else _with_article(name)
 
 
-def _one(name: str) -> str:
+def _with_article(name: str) -> str:
     return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"

@@ -278,8 +278,8 @@ def plugs_for(
     """What stays plugged in (of `plugs`; else of what is) while one exercise is checked: its
     answer, what that may use, and what has no stand-in. A wrong answer costs its own points and no
     others."""
-    kept, found = (name, *slot(name).uses), _plugs if plugs is None else plugs
-    return {n: f for n, f in found.items() if n in kept or slot(n).baseline is None}
+    kept, installed = (name, *slot(name).uses), _plugs if plugs is None else plugs
+    return {n: f for n, f in installed.items() if n in kept or slot(n).baseline is None}
 
 
 def slot(name: str) -> Slot:

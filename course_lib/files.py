@@ -76,18 +76,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def readable(path: str | os.PathLike[str]) -> Path:
     """The path of a file that can be read. ValueError says why it cannot be."""
-    found = _there(path)
-    if not found.is_file():
+    file = _there(path)
+    if not file.is_file():
         raise ValueError(f"{path} is a device or a pipe, not a file")
-    if not os.access(found, os.R_OK):
+    if not os.access(file, os.R_OK):
         raise ValueError(f"{path} cannot be read: you do not have permission")
-    return found
+    return file
 
 
 def _there(path: str | os.PathLike[str]) -> Path:
-    found = Path(path)
-    if found.is_dir():
+    file = Path(path)
+    if file.is_dir():
         raise ValueError(f"{path} is a folder, not a file")
-    if not os.path.lexists(found):
+    if not os.path.lexists(file):
         raise ValueError(f"there is no file {path}")
-    return found
+    return file

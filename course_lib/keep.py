@@ -32,11 +32,11 @@ def kept(kind: str, key: str, make: Callable[[], Parts]) -> Parts:
 
     key  every text that the parts depend on
     """
-    found = look_up(kind, key)
-    if found is None:
-        found = make()
-        put(kind, key, found)
-    return found
+    parts = look_up(kind, key)
+    if parts is None:
+        parts = make()
+        put(kind, key, parts)
+    return parts
 
 
 def look_up(kind: str, key: str) -> Parts | None:
@@ -100,13 +100,13 @@ def _digest(parts: Parts) -> bytes:
 
 def _folder(kind: str) -> Path | None:
     """Where this kind of thing is kept; None if nothing is."""
-    said = os.environ.get("COURSE_LIB_CACHE", "")
+    setting = os.environ.get("COURSE_LIB_CACHE", "")
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return None if said == "off" else _made(f"{said or f'{home}/course_lib'}/{kind}")
+    return None if setting == "off" else _own_folder(f"{setting or f'{home}/course_lib'}/{kind}")
 
 
 @cache
-def _made(name: str) -> Path | None:
+def _own_folder(name: str) -> Path | None:
     """The folder, which nobody else may write to. None: it cannot be had."""
     try:
         folder = Path(name).expanduser()
@@ -121,7 +121,7 @@ def _made(name: str) -> Path | None:
 def _make_room(folder: Path) -> None:
     """Delete the older half of the files if they are too large together."""
     with os.scandir(folder) as entries:
-        found = sorted((e.stat().st_mtime, e.stat().st_size, e.path) for e in entries)
-    if sum(size for _, size, _ in found) > LIMIT:
-        for _, _, path in found[: len(found) // 2]:
+        files = sorted((e.stat().st_mtime, e.stat().st_size, e.path) for e in entries)
+    if sum(size for _, size, _ in files) > LIMIT:
+        for _, _, path in files[: len(files) // 2]:
             Path(path).unlink(missing_ok=True)

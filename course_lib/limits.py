@@ -34,12 +34,12 @@ def check_room(size: int, what: str) -> None:
 
 def memory_limit() -> int:
     """How many bytes this process may take. ValueError if the environment says nonsense."""
-    said = os.environ.get("COURSE_LIB_MEMORY")
-    if said is None:
+    setting = os.environ.get("COURSE_LIB_MEMORY")
+    if setting is None:
         return _three_quarters()
-    if not said.isdecimal():
-        raise ValueError(f"COURSE_LIB_MEMORY is a number of bytes, got {said!r}")
-    return int(said)
+    if not setting.isdecimal():
+        raise ValueError(f"COURSE_LIB_MEMORY is a number of bytes, got {setting!r}")
+    return int(setting)
 
 
 @cache

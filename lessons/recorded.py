@@ -75,13 +75,13 @@ def recorded(module: str, name: str) -> Recording:
     for key in NEEDED:
         if key not in about:
             raise ValueError(f"{file.name} does not say of which {key} it is: // {key}: ...")
-    said = {key: " ".join(about.get(key, [])) for key in KNOWN}
-    _check_date(file, said["date"])
+    facts = {key: " ".join(about.get(key, [])) for key in KNOWN}
+    _check_date(file, facts["date"])
     whole = [f"{part}\n" for part in parts[:-1]] + parts[-1:]  # the newline before the next one
     texts = {title.strip(): text for title, _, text in (part.partition("\n") for part in whole)}
     if len(texts) < len(parts):
         raise ValueError(f"{file.name}: two texts have one name")
-    return Recording(**said, texts=texts)
+    return Recording(**facts, texts=texts)
 
 
 def _check_date(file: Path, text: str) -> None:

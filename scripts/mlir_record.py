@@ -28,15 +28,15 @@ def graph() -> Graph:
 
 def recordings() -> dict[str, str]:
     """The text of each file, by its name."""
-    made = {}
+    files = {}
     for name, pipeline in PIPELINES.items():
         done = passed(to_mlir(graph()), pipeline, "torch-mlir")
         if done.trouble:
             raise ValueError(f"{name}: {done.trouble}")
         states = tuple((s.passes, s.text) for s in done.states)
         kept = Recording(done.tool, pipeline.prepared(to_mlir(graph())), states)
-        made[f"mm_relu.{name}.mlir"] = written(kept)
-    return made
+        files[f"mm_relu.{name}.mlir"] = written(kept)
+    return files
 
 
 def main() -> None:

@@ -69,8 +69,8 @@ def watch(shell: Any) -> None:
 
 def _failure(error: BaseException) -> Failure:
     if isinstance(error, SyntaxError):
-        said = f"{type(error).__name__}: {error.msg}"
-        return Failure(said, error.lineno, (error.text or "").strip())
+        message = f"{type(error).__name__}: {error.msg}"
+        return Failure(message, error.lineno, (error.text or "").strip())
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if any(mark in frame.filename for mark in CELL)]
     if not own:

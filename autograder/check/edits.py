@@ -34,9 +34,9 @@ def edited(function: Callable[..., Any], *words: str) -> Callable[..., Any]:
     names = dict(vars(sys.modules[function.__module__]))
     tree = ast.Module([*FUTURE, *ast.parse(text).body], [])
     exec(compile(tree, f"<{function.__name__}, edited>", "exec", dont_inherit=True), names)
-    made = names[function.__name__]
-    made.text = text
-    return made
+    changed = names[function.__name__]
+    changed.text = text
+    return changed
 
 
 @functools.cache

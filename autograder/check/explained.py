@@ -55,10 +55,10 @@ class Reading:
         """(heading, text). Nothing of the rubric before there is a text."""
         if not self.written:
             return [("", f"{self.problem} {WRITE_FIRST}".strip())]
-        found = [("You wrote", self.written), ("What earns points", self.rubric.criteria)]
+        parts = [("You wrote", self.written), ("What earns points", self.rubric.criteria)]
         for sample in self.rubric.samples:
-            found.append((f"An answer that gets {_points(sample.points)}", sample.text))
-        return [*found, ("", SAVED)]
+            parts.append((f"An answer that gets {_points(sample.points)}", sample.text))
+        return [*parts, ("", SAVED)]
 
     def __repr__(self) -> str:
         lines = [f"{self.exercise}: {self.title} ({self.worth})"]

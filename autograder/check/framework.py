@@ -237,7 +237,7 @@ def harder(
     """The visible check `name` again, hidden, with another seed and (if given) other programs."""
     load_unit("checks", exercises.slot(slot).unit)
     easy = _checks[slot][name]
-    made = replace(
+    harder_check = replace(
         easy,
         name=f"{name}_harder",
         given=easy.given if given is None else given,
@@ -245,7 +245,7 @@ def harder(
         seed=seed,
         hidden=True,
     )
-    _hidden.setdefault(slot, {})[made.name] = made
+    _hidden.setdefault(slot, {})[harder_check.name] = harder_check
 
 
 def background(slot: str, words: str, *, because: str) -> None:
@@ -265,11 +265,11 @@ def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
     """The checks of a slot in the order in which they were written, visible ones first."""
     unit = exercises.slot(slot).unit
     load_unit("checks", unit)
-    found = list(_checks.get(slot, {}).values())
+    every = list(_checks.get(slot, {}).values())
     if with_hidden:
         load_unit("hidden", unit)
-        found += _hidden.get(slot, {}).values()
-    return found
+        every += _hidden.get(slot, {}).values()
+    return every
 
 
 def checked_names() -> list[str]:

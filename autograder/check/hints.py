@@ -66,11 +66,11 @@ def ladders(unit: int) -> dict[str, tuple[str, ...]]:
     if find_spec(package) is None or not (page := files(package) / "hints.md").is_file():
         return {}
     _, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    found = {}
+    steps_of = {}
     for section in sections:
         name, _, text = section.partition("\n")
         _, *steps = re.split(r"^\d\. ", text, flags=re.MULTILINE)
         if len(steps) != STEPS:
             raise ValueError(f"{name}: a hint ladder has {STEPS} steps, not {len(steps)}")
-        found[name.strip()] = tuple(" ".join(step.split()) for step in steps)
-    return found
+        steps_of[name.strip()] = tuple(" ".join(step.split()) for step in steps)
+    return steps_of

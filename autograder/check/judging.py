@@ -80,13 +80,13 @@ def judge(
     if slot.kind == "explain":
         return Verdict.on(slot, BY_HAND, None)
     verdict = Verdict.on(slot, GRADER, None)
-    found = checks_of(slot_name, with_hidden=with_hidden)
-    if not found:
+    checks = checks_of(slot_name, with_hidden=with_hidden)
+    if not checks:
         return replace(verdict, problem=f"no check is written for {slot_name}")
     tried: list[str] = []
     examples: Counter[str] = Counter()
     fraction = 1.0
-    for check in found:
+    for check in checks:
         verdict = replace(verdict, check=check.name, about=check.property, hidden=check.hidden)
         try:
             with usual_recursion():
@@ -187,9 +187,9 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
     if isinstance(error, Stop):
         earned = None if error.kind in (GRADER, LATER) else 0.0
         return replace(verdict, kind=error.kind, earned=earned, problem=error.problem)
-    said = without_addresses(getattr(error, "printed", ""))
+    printed = without_addresses(getattr(error, "printed", ""))
     is_smallest = getattr(error, "is_smallest", False)
-    verdict = replace(verdict, printed=said, smallest=is_smallest)
+    verdict = replace(verdict, printed=printed, smallest=is_smallest)
     if isinstance(error, Crashed):
         return replace(
             verdict,

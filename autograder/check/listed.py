@@ -34,9 +34,9 @@ def smaller_cases(case: Any, examples: Sequence[Any]) -> Iterator[Any] | None:
     least = [min(column) for column in zip(numbers, *alike, strict=True)]
     most = [max(column) for column in zip(numbers, *alike, strict=True)]
     return (
-        _with_numbers(case, iter(found))
+        _with_numbers(case, iter(replacement))
         for total in range(sum(least), sum(numbers))
-        for found in _of_sum(total, least, most)
+        for replacement in _of_sum(total, least, most)
     )
 
 
@@ -53,8 +53,8 @@ def numbers_in(case: Any) -> list[int] | None:
         parts = case
     else:
         return None
-    found = [numbers_in(part) for part in parts]
-    return None if None in found else [n for part in found for n in part or ()]
+    lists = [numbers_in(part) for part in parts]
+    return None if None in lists else [n for part in lists for n in part or ()]
 
 
 def _with_numbers(case: Any, numbers: Iterator[int]) -> Any:
@@ -95,12 +95,12 @@ def smaller_graphs(graph: Graph, examples: Sequence[Any]) -> Iterator[Graph]:
 
 
 def _ops(graphs: Sequence[Graph]) -> list[Op]:
-    found: dict[str, Op] = {}
+    ops: dict[str, Op] = {}
     for node in itertools.chain.from_iterable(graph.nodes for graph in graphs):
         if node.op not in ("input", "constant"):
             key = f"{node.op} {len(node.inputs)} {sorted(map(str, node.attrs.items()))}"
-            found.setdefault(key, (node.op, dict(node.attrs), len(node.inputs)))
-    return list(found.values())
+            ops.setdefault(key, (node.op, dict(node.attrs), len(node.inputs)))
+    return list(ops.values())
 
 
 def _rows(count: int, ops: list[Op], graph: Graph) -> Iterator[list[Node]]:

@@ -26,5 +26,5 @@ def as_text(got: Any, given: str, spec: str = "returns") -> str:
 def normal(text: str) -> str:
     """The text with values numbered in the order in which they appear, without empty lines."""
     names = {name: f"%{k}" for k, name in enumerate(dict.fromkeys(re.findall(r"%\w+", text)))}
-    renamed = re.sub(r"%\w+", lambda found: names[found[0]], text)
+    renamed = re.sub(r"%\w+", lambda match: names[match[0]], text)
     return "\n".join(line.strip() for line in renamed.splitlines() if line.strip())

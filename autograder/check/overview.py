@@ -90,12 +90,12 @@ def exercises_in(unit: int) -> list[Slot]:
     """All exercises of the unit: as its notebook has them, if it is in this folder."""
     load_unit("exercises", unit)
     load_unit("checks", unit)
-    found = {name: slot(name) for name in framework.checked_names()}
-    found |= {entry.name: entry for entry in exercises.slots(unit)}
-    found = {name: entry for name, entry in found.items() if entry.unit == unit}
-    order = [name for name in _headings(unit) if name in found]
-    rest = sorted((n for n in found if n not in order), key=lambda name: found[name].further)
-    return [found[name] for name in dict.fromkeys([*order, *rest])]
+    entries = {name: slot(name) for name in framework.checked_names()}
+    entries |= {entry.name: entry for entry in exercises.slots(unit)}
+    entries = {name: entry for name, entry in entries.items() if entry.unit == unit}
+    order = [name for name in _headings(unit) if name in entries]
+    rest = sorted((n for n in entries if n not in order), key=lambda name: entries[name].further)
+    return [entries[name] for name in dict.fromkeys([*order, *rest])]
 
 
 def _headings(unit: int) -> list[str]:
@@ -113,11 +113,11 @@ def overview(unit: int, verdicts: list[Verdict]) -> Card:
     core, further = ([_row(v) for v in verdicts if v.further == one] for one in (False, True))
     rows = [*core, ("Further, for a bonus", "", ""), *further] if further else core
     by_hand = sum(v.points for v in verdicts if v.kind == BY_HAND and not v.further)
-    said = [f"A person grades answers in words: {by_hand:g} of the points."] if by_hand else []
+    notes = [f"A person grades answers in words: {by_hand:g} of the points."] if by_hand else []
     if further:
-        said.append(f"Bonus: {_earned(verdicts, True)}.")
+        notes.append(f"Bonus: {_earned(verdicts, True)}.")
     table = Table(("Exercise", "State", "Points"), tuple(rows))
-    parts = filter(None, (table, " ".join(said), _next(verdicts)))
+    parts = filter(None, (table, " ".join(notes), _next(verdicts)))
     return Card(_title(unit, verdicts), tuple(parts), tone="open")
 
 

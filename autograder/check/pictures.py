@@ -20,11 +20,11 @@ MAX_NODES, MAX_LINES = 60, 200
 MAX_TEXT = 8_000  # characters of the printed graph
 
 
-def pictures(found: Any) -> tuple[tuple[str, str], ...]:
+def pictures(problem: Any) -> tuple[tuple[str, str], ...]:
     """Of the graphs among `program`, `got` and `expected`, by that name."""
-    parts = {name: getattr(found, name, None) for name in ("program", "got", "expected")}
+    parts = {name: getattr(problem, name, None) for name in ("program", "got", "expected")}
     on = "got" if parts["got"] is not None else "program"
-    marks = getattr(found, "marked", ())
+    marks = getattr(problem, "marked", ())
     drawn = {n: picture(value, marks if n == on else ()) for n, value in parts.items()}
     return tuple((name, svg) for name, svg in drawn.items() if svg)
 

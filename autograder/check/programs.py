@@ -56,14 +56,14 @@ def graphs(
         for k in range(draw(st.integers(1, inputs)))
     ]
     values: list[Node] = list(parameters)
-    made: list[Node] = []
-    while not made or (len(made) < size and draw(st.integers(0, size))):  # 0, the simplest: stop
-        node = _step(draw, values, made, ops, constants, repeats)
+    steps: list[Node] = []
+    while not steps or (len(steps) < size and draw(st.integers(0, size))):  # 0, the simplest: stop
+        node = _step(draw, values, steps, ops, constants, repeats)
         new = [i for i in node.inputs if i not in values]
         values += [*new, node]
-        made.append(node)
-    wanted = draw(st.integers(1, min(outputs, len(made))))
-    ends = [made[-1], *draw(st.lists(st.sampled_from(made), max_size=wanted - 1))]
+        steps.append(node)
+    wanted = draw(st.integers(1, min(outputs, len(steps))))
+    ends = [steps[-1], *draw(st.lists(st.sampled_from(steps), max_size=wanted - 1))]
     return Graph("random", tuple(parameters), tuple(values), tuple(dict.fromkeys(ends)))
 
 
@@ -93,13 +93,13 @@ def diamond(levels: int = 60) -> Graph:
 def _step(
     draw: DrawFn,
     values: list[Node],
-    made: list[Node],
+    steps: list[Node],
     ops: Sequence[str],
     constants: bool,
     repeats: bool,
 ) -> Node:
-    if repeats and made and draw(st.integers(0, 3)) == 3:
-        twin = draw(st.sampled_from(made))
+    if repeats and steps and draw(st.integers(0, 3)) == 3:
+        twin = draw(st.sampled_from(steps))
         return apply(twin.op, *twin.inputs, **twin.attrs)
     op = draw(st.sampled_from(tuple(ops)))
     x = draw(st.sampled_from(values))

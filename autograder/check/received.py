@@ -58,23 +58,23 @@ def received(data: Any) -> dict[str, Any]:
 
 def within_limits(fields: dict[str, Any]) -> dict[str, Any]:
     """Those texts and lists of a verdict that are too long to be sent, shortened."""
-    found: dict[str, Any] = {}
+    short: dict[str, Any] = {}
     for name in TEXTS:
         if len(fields[name]) > (most := LONGEST.get(name, OTHERS)):
-            found[name] = shortened(fields[name], most)
+            short[name] = shortened(fields[name], most)
     for name in LISTS:
         texts = fields[name]
         if len(texts) > KEPT or any(len(text) > WORD for text in texts):
-            found[name] = tuple(shortened(text, WORD) for text in texts[:KEPT])
-    return found
+            short[name] = tuple(shortened(text, WORD) for text in texts[:KEPT])
+    return short
 
 
 def shortened(text: str, most: int) -> str:
     """The beginning of a text, and how much is left out."""
     if len(text) <= most:
         return text
-    said = f" ... (of {len(text):,} characters)"
-    return text[: most - len(said)] + said
+    remark = f" ... (of {len(text):,} characters)"
+    return text[: most - len(remark)] + remark
 
 
 def without_addresses(text: str) -> str:

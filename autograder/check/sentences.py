@@ -26,15 +26,15 @@ _ROW = re.compile(r"[\w`*.-]+(?:, [\w`*.-]+)*:?  +\S")
 
 def sentences(text: str) -> list[str]:
     """Every sentence of a docstring in order, each on one line, as `spec=` would quote it."""
-    found: list[str] = []
+    result: list[str] = []
     blocks = _blocks(text)
     for (kind, words), following in zip(blocks, [*blocks[1:], ("", "")], strict=True):
         parts = _split(words)
         leads = (
             kind == "text" and following[0] == "item" and not parts[-1].endswith((".", "!", "?"))
         )
-        found += parts[:-1] if leads else parts
-    return found
+        result += parts[:-1] if leads else parts
+    return result
 
 
 def uncovered(text: str, quotes: Iterable[str]) -> list[str]:
@@ -82,7 +82,7 @@ def to_the_end(quote: str, text: str) -> str:
 
 def _blocks(text: str) -> list[tuple[str, str]]:
     """("text", words), ("item", words) or ("row", words), without examples."""
-    found: list[tuple[str, list[str]]] = []
+    blocks: list[tuple[str, list[str]]] = []
     kind = ""  # of the block that is open; "example" is dropped
     for line in text.splitlines():
         indent = len(line) - len(line.lstrip())
@@ -94,18 +94,18 @@ def _blocks(text: str) -> list[tuple[str, str]]:
             continue
         elif _ITEM.match(line) and indent < 4:
             kind = "item"
-            found.append((kind, [_ITEM.sub("", line, count=1)]))
+            blocks.append((kind, [_ITEM.sub("", line, count=1)]))
         elif indent == 0 and _ROW.match(line):
             kind = "row"
-            found.append((kind, [line]))
+            blocks.append((kind, [line]))
         elif indent >= 4 and kind not in ("item", "row"):
             kind = "example"
         elif not kind or (kind != "text" and indent == 0):
             kind = "text"
-            found.append((kind, [line]))
+            blocks.append((kind, [line]))
         else:
-            found[-1][1].append(line)
-    return [(kind, " ".join(" ".join(lines).split())) for kind, lines in found]
+            blocks[-1][1].append(line)
+    return [(kind, " ".join(" ".join(lines).split())) for kind, lines in blocks]
 
 
 def _split(words: str) -> list[str]:

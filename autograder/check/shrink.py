@@ -28,9 +28,9 @@ from course_lib.ir.types import TensorType
 def smallest(graph: Graph, fails: Callable[[Graph], bool], calls: int) -> Graph:
     """The smallest graph found in so many calls of `fails`: of fewer calls, one from which no step
     leads to a smaller one that fails."""
-    found, tried = True, set()
-    while found:
-        found = False
+    shrunk, tried = True, set()
+    while shrunk:
+        shrunk = False
         for candidate in smaller(graph):
             text = print_graph(candidate)  # after a step, most of the next ones are those again
             if size(candidate) >= size(graph) or text in tried:
@@ -40,7 +40,7 @@ def smallest(graph: Graph, fails: Callable[[Graph], bool], calls: int) -> Graph:
                 return graph
             calls -= 1
             if fails(candidate):
-                graph, found = candidate, True
+                graph, shrunk = candidate, True
                 break
     return graph
 
@@ -166,7 +166,7 @@ def _with(graph: Graph, instead: dict[Node, Node], inputs: tuple[Node, ...]) -> 
     """The graph with other nodes in the place of some; their users read those. What only the old
     ones needed goes. None if the types no longer fit, as those of a reshape."""
     now: dict[Node, Node] = dict(instead)
-    made: list[tuple[Node, Node]] = []  # (before, after)
+    pairs: list[tuple[Node, Node]] = []  # (before, after)
     for node in graph.nodes:
         if node in now or node.op == "input":
             now.setdefault(node, node)
@@ -177,10 +177,10 @@ def _with(graph: Graph, instead: dict[Node, Node], inputs: tuple[Node, ...]) -> 
             now[node] = node if same else _again(node, operands)
         except (ValueError, TypeError):
             return None
-        made.append((node, now[node]))
+        pairs.append((node, now[node]))
     outputs = tuple(now[n] for n in graph.outputs)
     was, stays = set(topological_order(graph.outputs)), set(topological_order(outputs))
-    kept = [after for before, after in made if after in stays or before not in was]
+    kept = [after for before, after in pairs if after in stays or before not in was]
     return Graph(graph.name, inputs, (*inputs, *kept), outputs)
 
 

@@ -101,11 +101,11 @@ class Verdict:
             object.__setattr__(self, name, value)
 
     @staticmethod
-    def on(entry: Slot, kind: str, earned: float | None = 0.0, **said: Any) -> Verdict:
+    def on(entry: Slot, kind: str, earned: float | None = 0.0, **details: Any) -> Verdict:
         """The verdict on an exercise, which knows its name and what it is worth."""
         own = not entry.signature.parameters
         return Verdict(
-            entry.name, kind, entry.points, earned, further=entry.further, own=own, **said
+            entry.name, kind, entry.points, earned, further=entry.further, own=own, **details
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -121,8 +121,10 @@ class Verdict:
     @staticmethod
     def from_json(data: dict[str, Any]) -> Verdict:
         """From another process: ValueError if it is no verdict."""
-        found = received(data)
-        known: dict[str, Any] = {f.name: found[f.name] for f in fields(Verdict) if f.name in found}
+        values = received(data)
+        known: dict[str, Any] = {
+            f.name: values[f.name] for f in fields(Verdict) if f.name in values
+        }
         if known["kind"] not in HEADLINE:
             raise ValueError(f"no kind of verdict: {known['kind']!r:.50}")
         return Verdict(**known)
@@ -170,26 +172,26 @@ def as_text(verdict: Verdict) -> str:
 
 def sections(verdict: Verdict) -> list[tuple[str, str]]:
     """(heading, text) in the order in which a learner needs them; a heading may be empty."""
-    found = [("", _lead(verdict))]
+    parts = [("", _lead(verdict))]
     if verdict.kind == GRADER:  # what broke in ours stands in the teacher's report
-        return found
+        return parts
     if verdict.error:
         where = f"line {verdict.line} of your cell: {verdict.code}\n" if verdict.line else ""
-        found.append(("The error", f"{where}{verdict.error}"))
+        parts.append(("The error", f"{where}{verdict.error}"))
     if verdict.program:
-        found.append((_above_program(verdict), verdict.program))
+        parts.append((_above_program(verdict), verdict.program))
     if verdict.got and verdict.expected and "\n" in verdict.got + verdict.expected:
-        found.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))
+        parts.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))
     else:
-        found += [("Got", verdict.got)] if verdict.got else []
-        found += [("Expected", verdict.expected)] if verdict.expected else []
+        parts += [("Got", verdict.got)] if verdict.got else []
+        parts += [("Expected", verdict.expected)] if verdict.expected else []
     if verdict.spec:
-        found.append(("The specification says", f"“{verdict.spec}”"))
+        parts.append(("The specification says", f"“{verdict.spec}”"))
     if verdict.printed:
-        found.append(("Your code printed", verdict.printed))
+        parts.append(("Your code printed", verdict.printed))
     if verdict.kind in (WRONG, CRASHED, TIMED_OUT, NOT_ATTEMPTED):
-        found.append(("Stuck?", f'hint("{verdict.exercise}") gives the next hint.'))
-    return found
+        parts.append(("Stuck?", f'hint("{verdict.exercise}") gives the next hint.'))
+    return parts
 
 
 def _above_program(verdict: Verdict) -> str:

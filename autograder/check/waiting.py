@@ -26,14 +26,14 @@ class Waiting:
     def __init__(self, name: str, limit: float):
         self.name, self.limit = name, limit
         self.begin: float | None = None
-        self.said: Any = None  # what takes the line away again, in a notebook
+        self.shown_note: Any = None  # what takes the line away again, in a notebook
 
     def __enter__(self) -> Waiting:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.said is not None:
-            self.said.update({"text/plain": "", "text/html": ""}, raw=True)
+        if self.shown_note is not None:
+            self.shown_note.update({"text/plain": "", "text/html": ""}, raw=True)
 
     def look(self) -> None:
         """Say it, once, when it is time."""
@@ -49,7 +49,7 @@ class Waiting:
             from IPython.display import display
 
             how = "To stop it now, press the stop button (■) above the notebook."
-            self.said = display(Note(f"{self.words} {how}"), display_id=True)
+            self.shown_note = display(Note(f"{self.words} {how}"), display_id=True)
         elif sys.__stderr__ is not None and sys.__stderr__.isatty():
             print(f"{self.words} To stop it now, press Ctrl+C.", file=sys.__stderr__)
 

@@ -53,24 +53,28 @@ def contents(
     if edition not in EDITIONS:
         raise ValueError(f"an edition is one of {', '.join(EDITIONS)}, not {edition!r}")
     folder = notebooks or COURSE / "notebooks"
-    found = sources(folder, unit)
-    if not found:
+    notebook_sources = sources(folder, unit)
+    if not notebook_sources:
         raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
     how = {
         "solutions": edition == "instructor",
         "handed_out": edition == "student",
         "alone": edition == "open",
     }
-    files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in found}
+    files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in notebook_sources}
     index = folder / "index.md"
     whole = unit is None and index.exists()
     text = index.read_text(encoding="utf-8") if whole else ""
     if edition == "student":  # the library itself lies there
         text = text.replace("library/", "").replace("`library`", "`course_lib`")
-        files |= beside(found)
+        files |= beside(notebook_sources)
     elif edition == "open" or whole:  # not with the solutions of one unit: it has those of all
         files |= to_read()
-    return files | {START: start_page(text, found) if whole else _list_page(found, edition)}
+    return files | {
+        START: start_page(text, notebook_sources)
+        if whole
+        else _list_page(notebook_sources, edition)
+    }
 
 
 def notebook_bytes(
@@ -87,14 +91,14 @@ def notebook_bytes(
     return (nbformat.writes(notebook) + "\n").encode()
 
 
-def beside(found: list[Source]) -> dict[str, bytes]:
+def beside(handed_out: list[Source]) -> dict[str, bytes]:
     """What lies beside notebooks that are handed out: the library, and how to install the rest.
     ValueError if that library holds an answer of the first unit among them or of a later one."""
-    first = min(source.unit for source in found)
+    first = min(source.unit for source in handed_out)
     if left := answers_left(first):
-        raise ValueError(f"{found[0].name} would give answers away. {'; '.join(left)}")
+        raise ValueError(f"{handed_out[0].name} would give answers away. {'; '.join(left)}")
     files = library(first)
-    return files | handout(found, files)
+    return files | handout(handed_out, files)
 
 
 def library(unit: int) -> dict[str, bytes]:
@@ -158,9 +162,9 @@ def _files(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
             yield path, f"{name}/{inside.as_posix()}"
 
 
-def _list_page(found: list[Source], edition: str) -> bytes:
+def _list_page(notebook_sources: list[Source], edition: str) -> bytes:
     lines = ["# Machine-learning compilers", ""]
-    lines += [f"- [{s.title}]({s.name}.ipynb). {s.worth()}." for s in found]
+    lines += [f"- [{s.title}]({s.name}.ipynb). {s.worth()}." for s in notebook_sources]
     lines += ["", *HOW_TO, *(AT_HOME if edition == "student" else ())]
     cell = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
     page = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": dict(KERNEL)})

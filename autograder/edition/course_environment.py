@@ -31,16 +31,16 @@ def look(folder, python=sys.version_info):
     if not all(os.path.isdir(os.path.join(folder, name)) for name in LIBRARY):
         raise NotReady(not_unpacked(folder))
     wanted = read_pins(os.path.join(folder, "requirements.txt"))
-    found = {name: installed(name) for name in wanted}
-    missing = [name for name in wanted if not found[name]]
+    versions = {name: installed(name) for name in wanted}
+    missing = [name for name in wanted if not versions[name]]
     if missing:
         raise NotReady(lacks(missing))
-    others = [name for name in wanted if found[name].split("+")[0] != wanted[name]]
+    others = [name for name in wanted if versions[name].split("+")[0] != wanted[name]]
     if others:
         print("The course was tested with " + ", ".join(n + " " + wanted[n] for n in others) + ";")
         print(
             "this kernel has "
-            + ", ".join(n + " " + found[n] for n in others)
+            + ", ".join(n + " " + versions[n] for n in others)
             + ". It may still work."
         )
 

@@ -127,17 +127,17 @@ def _step(into: Path, name: str, content: bytes, before: dict[str, str]) -> Step
         mine = next(free for free in _names(name, "mine") if not (into / free).exists())
         note = f"{name}: you changed it, so your version is now {mine}, and {name} is the new one"
         return Step(name, place=name, aside=mine, note=note)
-    said = "it cannot be read as a notebook" if damaged else "you changed it"
-    return _beside(into, name, content, before, f"{name}: {said}")
+    reason = "it cannot be read as a notebook" if damaged else "you changed it"
+    return _beside(into, name, content, before, f"{name}: {reason}")
 
 
-def _beside(into: Path, name: str, content: bytes, before: dict[str, str], said: str) -> Step:
+def _beside(into: Path, name: str, content: bytes, before: dict[str, str], reason: str) -> Step:
     """To NAME.new.ipynb, or with a number where the learner changed that too; nowhere if this
     version is there already."""
     new = mark(name, content)
     for beside in _names(name, "new"):
         path, known = into / beside, before.get(beside, "")
-        note = f"{said}, so the newer version is beside it as {beside}"
+        note = f"{reason}, so the newer version is beside it as {beside}"
         if not path.exists():
             return Step(name, place=beside, note=note, is_newest=False)
         theirs = path.read_bytes()
@@ -159,9 +159,9 @@ def _outdated(steps: list[Step], before: dict[str, str], files: dict[str, bytes]
     """Delivered files of which there is no use now: their name has left the edition, or they are a
     newer version beside a file that is the newest itself by now."""
     newest = {step.name for step in steps if step.is_newest}
-    found = []
+    outdated = []
     for name in sorted(set(before) - set(files)):
         base = re.sub(r"\.new\d*(?=\.\w+$)", "", name)
         if base == name or base in newest:
-            found.append(name)
-    return found
+            outdated.append(name)
+    return outdated

@@ -59,17 +59,17 @@ Hand in the saved notebook alone: {all_notebooks}. The file's name and its outpu
 """
 
 
-def handout(found: list[Source], files: Mapping[str, bytes]) -> dict[str, bytes]:
+def handout(sources: list[Source], files: Mapping[str, bytes]) -> dict[str, bytes]:
     """The files beside these notebooks. `files` are those of the library that comes with them."""
-    alone = len(found) == 1
-    notebooks = [f"{source.name}.ipynb" for source in found]
+    alone = len(sources) == 1
+    notebooks = [f"{source.name}.ipynb" for source in sources]
     readme = README.format(
-        title=found[0].title if alone else "Machine-learning compilers",
+        title=sources[0].title if alone else "Machine-learning compilers",
         notebook=notebooks[0] if alone else "start.ipynb",
         all_notebooks=" or ".join(f"`{name}`" for name in notebooks),
     )
-    names = " and ".join(source.name for source in found)
-    lines = [PINS.format(names=names), *requirements(*_imports(found, files), files)]
+    names = " and ".join(source.name for source in sources)
+    lines = [PINS.format(names=names), *requirements(*_imports(sources, files), files)]
     return {
         "requirements.txt": "\n".join([*lines, ""]).encode(),
         "constraints.txt": (COURSE / "constraints.txt").read_bytes(),
@@ -78,10 +78,10 @@ def handout(found: list[Source], files: Mapping[str, bytes]) -> dict[str, bytes]
     }
 
 
-def _imports(found: list[Source], files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+def _imports(sources: list[Source], files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
     """Where imports begin: the code cells of the notebooks, and the modules of their units."""
-    cells = [cell for source in found for cell in expand(source, solutions=False).cells]
-    folders = tuple(f"autograder/units/u{source.unit:02d}/" for source in found)
+    cells = [cell for source in sources for cell in expand(source, solutions=False).cells]
+    folders = tuple(f"autograder/units/u{source.unit:02d}/" for source in sources)
     paths = [path for path in files if path.startswith(folders) and path.endswith(".py")]
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     return code, [path.removesuffix(".py").replace("/", ".") for path in paths]

@@ -38,10 +38,10 @@ def leaked(files: Mapping[str, tuple[str, str]], first: Callable[[str], int]) ->
     for path, (text, _) in files.items():
         for name, parts in exercises_in(text, first(path)):
             functions = [(part, size_of(part)) for part in parts if isinstance(part, Function)]
-            found = [(size, places) for part, size in functions if size >= SMALL
+            matches = [(size, places) for part, size in functions if size >= SMALL
                      and (places := _alike(part, standing[size]))]  # fmt: skip
-            if found and 2 * sum(size for size, _ in found) >= sum(n for _, n in functions):
-                where = ", ".join(sorted({places[0] for _, places in found}))
+            if matches and 2 * sum(size for size, _ in matches) >= sum(n for _, n in functions):
+                where = ", ".join(sorted({places[0] for _, places in matches}))
                 problems.append(f"{name}: at least half of it is in {where}")
     return problems
 
@@ -77,7 +77,7 @@ def _digest(function: Function) -> str:
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             own.add(node.id)
     numbers: dict[str, str] = {}
-    said = []
+    parts = []
     for node, depth in inside:
         fields = [
             numbers.setdefault(value, f"v{len(numbers)}")
@@ -86,8 +86,8 @@ def _digest(function: Function) -> str:
             for name, value in ast.iter_fields(node)
             if not isinstance(value, (ast.AST, list)) and name not in FOR_READERS
         ]
-        said.append((depth, type(node).__name__, fields))
-    return hashlib.sha256(repr(said).encode()).hexdigest()
+        parts.append((depth, type(node).__name__, fields))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _parts(node: ast.AST) -> Iterator[tuple[Any, int]]:

@@ -61,8 +61,8 @@ def read_manifest(folder: Path) -> dict[str, str]:
         kept = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    found = kept.items() if isinstance(kept, dict) else ()
-    settled = {str(name): _settled(folder / str(name), str(known)) for name, known in found}
+    entries = kept.items() if isinstance(kept, dict) else ()
+    settled = {str(name): _settled(folder / str(name), str(known)) for name, known in entries}
     return {name: known for name, known in settled.items() if known}
 
 

@@ -31,10 +31,10 @@ def requirements(
 ) -> list[str]:
     """The lines of requirements.txt. `files` are those of the library, by their paths."""
     begin = [name for cell in cells for name in _imports(MAGIC.sub("", cell))]
-    found = _packages([*begin, *unit_modules], files) | TO_WORK_IN
-    found |= {COMES_WITH[name] for name in found & COMES_WITH.keys()}
+    packages = _packages([*begin, *unit_modules], files) | TO_WORK_IN
+    packages |= {COMES_WITH[name] for name in packages & COMES_WITH.keys()}
     pins = pinned()
-    return [f"{name}=={pins[name]}" for name in installed_by_lab() if name in found]
+    return [f"{name}=={pins[name]}" for name in installed_by_lab() if name in packages]
 
 
 def installed_by_lab() -> list[str]:
@@ -54,7 +54,7 @@ def pinned() -> dict[str, str]:
 
 def _packages(names: Iterable[str], files: Mapping[str, bytes]) -> set[str]:
     """The packages of others that these modules lead to, through all modules of ours."""
-    seen, todo, found = set[str](), list(names), set[str]()
+    seen, todo, packages = set[str](), list(names), set[str]()
     while todo:
         name = todo.pop()
         if name in seen:
@@ -62,14 +62,14 @@ def _packages(names: Iterable[str], files: Mapping[str, bytes]) -> set[str]:
         seen.add(name)
         top, _, inside = name.partition(".")
         if top not in OURS:
-            found.add(top)
+            packages.add(top)
             continue
         path = _path(name, files)
         if path:
             todo += _imports(files[path].decode())
         if inside:  # a package runs before its modules do, and `from a import name` names neither
             todo.append(name.rpartition(".")[0])
-    return found
+    return packages
 
 
 def _path(module: str, files: Mapping[str, bytes]) -> str:

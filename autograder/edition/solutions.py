@@ -164,12 +164,12 @@ def _unused_helpers(tree: ast.Module, gone: list[Function]) -> list[ast.stmt]:
 
 def _private_definitions(tree: ast.Module) -> dict[str, Any]:
     """Top-level functions, classes and plain assignments whose names start with an underscore."""
-    found: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
     for node in tree.body:
         for name in _bound_names(node):
             if name.startswith("_") and not name.startswith("__"):
-                found[name] = node
-    return found
+                definitions[name] = node
+    return definitions
 
 
 def _bound_names(node: ast.stmt) -> Iterable[str]:

@@ -99,8 +99,8 @@ class Source:
 
 def sources(folder: Path, unit: int | None = None) -> list[Source]:
     """The notebook sources in `folder`, in order of their units."""
-    found = [Source(path) for path in sorted(folder.glob("u[0-9][0-9]_*.md"))]
-    return [source for source in found if unit is None or source.unit == unit]
+    all_sources = [Source(path) for path in sorted(folder.glob("u[0-9][0-9]_*.md"))]
+    return [source for source in all_sources if unit is None or source.unit == unit]
 
 
 def expand(source: Source, *, solutions: bool) -> Any:

@@ -19,9 +19,9 @@ from autograder.edition.sources import KERNEL, Source
 UNIT = re.compile(r"- u(\d\d) · ([^·]+) · (.+)")
 
 
-def start_page(text: str, found: list[Source]) -> bytes:
-    """The page as a notebook file. `text` is the source, `found` are the notebooks that exist."""
-    raw = jupytext.reads(units_that_exist(text, found), fmt="md:myst")
+def start_page(text: str, sources: list[Source]) -> bytes:
+    """The page as a notebook file. `text` is the source, `sources` are the notebooks that exist."""
+    raw = jupytext.reads(units_that_exist(text, sources), fmt="md:myst")
     for number, cell in enumerate(raw.cells):
         cell.id, cell.metadata = f"start-{number}", {}
     metadata = {"kernelspec": dict(KERNEL), "language_info": {"name": "python"}}
@@ -29,9 +29,9 @@ def start_page(text: str, found: list[Source]) -> bytes:
     return (nbformat.writes(page) + "\n").encode()
 
 
-def units_that_exist(text: str, found: list[Source]) -> str:
+def units_that_exist(text: str, sources: list[Source]) -> str:
     """The source with a link to each notebook; units that have none yet are named at the end."""
-    there = {source.unit: source for source in found}
+    there = {source.unit: source for source in sources}
     lines: list[str] = []
     planned: list[str] = []
     known = 0

@@ -77,10 +77,10 @@ def identity(args: tuple, kwargs: dict, steps: int | None) -> tuple[int | None, 
 def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
     """The calls that the check makes of our own answer, in their order."""
     reference = exercises.slot(check.slot).reference
-    found: list[Prepared | None] = []
+    calls: list[Prepared | None] = []
 
     def watched(*args: Any, **kwargs: Any) -> Any:
-        found.append(prepared(check.slot, args, kwargs))  # now: the check may change them later
+        calls.append(prepared(check.slot, args, kwargs))  # now: the check may change them later
         try:
             return reference(*args, **kwargs)
         except Exception as error:  # as a check sees it that wants one
@@ -90,7 +90,7 @@ def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
     nowhere = contextlib.redirect_stdout(io.StringIO())  # nobody asked what ours prints
     with exercises.using({}), nowhere, contextlib.suppress(Exception, Stop):
         perform(check, watched, seed, shrink=False)
-    return tuple(call for call in found if call is not None)
+    return tuple(call for call in calls if call is not None)
 
 
 def keep_calls(assignment: Assignment, seed: int) -> None:

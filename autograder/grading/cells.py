@@ -75,10 +75,10 @@ def _without_magics(source: str) -> Iterable[str]:
             yield timed[1] + timed[2] if timed else f"{magic[1]}pass"
             place, begins = magic.end(), False
             continue
-        found = TOKEN.search(source, place)
-        end = found.end() if found else len(source)
+        match = TOKEN.search(source, place)
+        end = match.end() if match else len(source)
         yield source[place:end]
-        token = found[0] if found else ""
+        token = match[0] if match else ""
         depth = max(0, depth + (token in ("(", "[", "{")) - (token in (")", "]", "}")))
         place, begins = end, token == "\n" and depth == 0
 
@@ -119,20 +119,22 @@ class Mention:
 
 @for_a_class
 def _mentions(code: str) -> tuple[Mention, ...]:
-    found: list[Mention] = []
+    mentions: list[Mention] = []
     for part in ast.walk(tree_of(code) or ast.Module([], [])):
         if isinstance(part, ast.ImportFrom):
-            found += [Mention(a.asname, frozenset([a.name])) for a in part.names if a.asname]
+            mentions += [Mention(a.asname, frozenset([a.name])) for a in part.names if a.asname]
         elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
             value = part.value.value if isinstance(part.value, ast.Constant) else None
             constant = value if isinstance(value, str) else None
-            found.append(Mention(part.targets[0].id, frozenset([_last_name(part.value)]), constant))
+            mentions.append(
+                Mention(part.targets[0].id, frozenset([_last_name(part.value)]), constant)
+            )
         elif isinstance(part, ast.FunctionDef):
             parameters = {a.arg for a in part.args.args}
             calls = (c for c in ast.walk(part) if isinstance(c, ast.Call))
             given = (_last_name(c.func) for c in calls if _argument_name(c) in parameters)
-            found.append(Mention(part.name, frozenset(given)))
-    return tuple(found)
+            mentions.append(Mention(part.name, frozenset(given)))
+    return tuple(mentions)
 
 
 def answered(code: str, ways: Ways) -> tuple[str, ...]:
@@ -142,17 +144,17 @@ def answered(code: str, ways: Ways) -> tuple[str, ...]:
     tree = tree_of(code)
     if tree is None:
         return tuple(dict.fromkeys(IMPLEMENTS.findall(code)))
-    found: list[str] = []
+    names: list[str] = []
     for call in _calls(tree, ways.names):
         argument = _argument(call)
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
-            found.append(argument.value)
+            names.append(argument.value)
         elif isinstance(argument, ast.Name) and argument.id in ways.constants:
-            found.append(ways.constants[argument.id])
+            names.append(ways.constants[argument.id])
         elif argument is not None:  # computed: whatever looks like an exercise's name
             texts = (c.value for c in ast.walk(tree) if isinstance(c, ast.Constant))
-            found += [t for t in texts if isinstance(t, str) and EXERCISE.fullmatch(t)]
-    return tuple(dict.fromkeys(found))
+            names += [t for t in texts if isinstance(t, str) and EXERCISE.fullmatch(t)]
+    return tuple(dict.fromkeys(names))
 
 
 def _calls(tree: ast.AST, names: Iterable[str]) -> list[ast.Call]:

@@ -120,12 +120,12 @@ def _parameters(function: Function) -> set[str]:
 
 
 def _together(all_of: Iterable[Effects]) -> Effects:
-    found = list(all_of)
+    effects = list(all_of)
     return Effects(
-        frozenset().union(*(e.changes for e in found)),
-        frozenset().union(*(e.calls for e in found)),
-        anything=any(e.anything for e in found),
-        mutates=any(e.mutates for e in found),
+        frozenset().union(*(e.changes for e in effects)),
+        frozenset().union(*(e.calls for e in effects)),
+        anything=any(e.anything for e in effects),
+        mutates=any(e.mutates for e in effects),
     )
 
 

@@ -97,9 +97,11 @@ def grade_class(job: Job) -> int:
     people = read_roster(roster) if roster else []
     _check_extensions(course, people)
     with editions() as folder:
-        found = [Assignment.of(s, folder) for s in sources(job.notebooks, job.unit)]
-        handed = collect(job.submissions, [a.name for a in found])
-        lines = entries(tasks(handed, found), found, course, people, job.submissions, job.seed)
+        assignments = [Assignment.of(s, folder) for s in sources(job.notebooks, job.unit)]
+        handed = collect(job.submissions, [a.name for a in assignments])
+        lines = entries(
+            tasks(handed, assignments), assignments, course, people, job.submissions, job.seed
+        )
         given = _given(job.out / FILE, units, job.notebooks, people, lines)
         before = _before(job)
         graded = _graded(lines, given, job)
@@ -167,11 +169,11 @@ def write_report(entry: Entry, out: Path) -> None:
     text = json.dumps(plain, indent=1, ensure_ascii=False)
     write(out / "reports" / f"{place}.json", text.encode(*UTF8))
     called = entry.person.name if entry.person and entry.person.name else entry.student
-    page = feedback_page(entry.report, called, said(entry))
+    page = feedback_page(entry.report, called, remarks(entry))
     write(out / "feedback" / f"{place}.html", page.encode(*UTF8))
 
 
-def said(entry: Entry) -> list[str]:
+def remarks(entry: Entry) -> list[str]:
     """What the feedback says about the points besides the report: lateness, points by hand."""
     sentences = []
     if entry.late and entry.submitted:
@@ -220,9 +222,9 @@ def _before(job: Job) -> Reports | None:
     if kept.exists():
         rows = json.loads(kept.read_text(encoding="utf-8"))
         return {(student, assignment): report for student, assignment, report in rows}
-    found = read_reports(job.compare)
-    if not found:
+    reports = read_reports(job.compare)
+    if not reports:
         raise ValueError(f"{job.compare} holds no reports to compare with")
-    rows = [[*key, report] for key, report in found.items()]
+    rows = [[*key, report] for key, report in reports.items()]
     write(kept, json.dumps(rows).encode())
-    return found
+    return reports

@@ -33,12 +33,12 @@ def shortened(name: str, assignments: Iterable[str]) -> str:
 
 def labels(short: dict[str, str]) -> dict[str, str]:
     """What each outer name is called in reports: its short form where that is nobody else's."""
-    found = {outer: printable(name) for outer, name in short.items()}
-    while twice := {label for label, count in Counter(found.values()).items() if count > 1}:
-        crowd = [outer for outer, label in found.items() if label in twice]
-        whole = {outer: printable(outer) for outer in crowd if found[outer] != printable(outer)}
-        found |= whole or {outer: f"{found[outer]} {_tag(outer)}" for outer in crowd}
-    return found
+    label_of = {outer: printable(name) for outer, name in short.items()}
+    while twice := {label for label, count in Counter(label_of.values()).items() if count > 1}:
+        crowd = [outer for outer, label in label_of.items() if label in twice]
+        whole = {outer: printable(outer) for outer in crowd if label_of[outer] != printable(outer)}
+        label_of |= whole or {outer: f"{label_of[outer]} {_tag(outer)}" for outer in crowd}
+    return label_of
 
 
 def printable(name: str) -> str:

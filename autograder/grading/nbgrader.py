@@ -214,9 +214,9 @@ def _merged(student: list[Any], release: list[Any]) -> list[Any]:
     for known in release:
         if "nbgrader" not in known.metadata:
             continue
-        found = [i for i, cell in enumerate(merged) if cell.id == known.id]
-        if found:
-            at = found[0] + 1
+        indices = [i for i, cell in enumerate(merged) if cell.id == known.id]
+        if indices:
+            at = indices[0] + 1
         else:
             merged.insert(at, _emptied(known))
             at += 1
@@ -243,11 +243,11 @@ def _emptied(known: Any) -> Any:
 def _plain_cells(data: bytes) -> list[Any]:
     """The student's cells without metadata and outputs; `ids` says what they call themselves."""
     try:
-        found = cells_of(data)
+        contents = cells_of(data)
     except Unreadable as error:
         return [nbformat.v4.new_markdown_cell(str(error), id="unreadable")]
     cells = []
-    for number, (kind, source, ids) in enumerate(found, 1):
+    for number, (kind, source, ids) in enumerate(contents, 1):
         if kind == "code":
             cell = nbformat.v4.new_code_cell(source, id=f"s-{number}")
         else:

@@ -104,18 +104,18 @@ def _row(gradebook: Gradebook, assignment: Any, student: Any) -> list[str]:
     who = [student.id, student.last_name or "", student.first_name or "", student.email or ""]
     due = str(assignment.duedate or "")
     try:
-        found = gradebook.find_submission(assignment.name, student.id)
+        submission = gradebook.find_submission(assignment.name, student.id)
     except MissingEntry:
         empty = ["", "", "", most, "", "nothing handed in"]
         return [assignment.name, due, "", *who, *empty]
-    grades = [grade for notebook in found.notebooks for grade in notebook.grades]
+    grades = [grade for notebook in submission.notebooks for grade in notebook.grades]
     open_ones = [grade for grade in grades if _is_open(grade)]
-    penalty = found.late_submission_penalty or 0.0
-    score = "" if open_ones else f"{max(0.0, found.score - penalty):g}"
+    penalty = submission.late_submission_penalty or 0.0
+    score = "" if open_ones else f"{max(0.0, submission.score - penalty):g}"
     to_grade = f"{sum(_worth(grade) for grade in open_ones):g}" if open_ones else ""
     note = ", ".join(f"{grade.name} waits for a person" for grade in open_ones)
-    points = [f"{found.score:g}", f"{penalty:g}", score, most, to_grade, note]
-    return [assignment.name, due, str(found.timestamp or ""), *who, *points]
+    points = [f"{submission.score:g}", f"{penalty:g}", score, most, to_grade, note]
+    return [assignment.name, due, str(submission.timestamp or ""), *who, *points]
 
 
 def _is_open(grade: Any) -> bool:

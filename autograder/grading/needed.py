@@ -37,18 +37,18 @@ class Statement:
 
 def statements(code: str, number: int) -> list[Statement]:
     """The statements of a cell; those that Python itself cannot digest are left out."""
-    return [Statement(number, *said) for said in _statements(code)]
+    return [Statement(number, *parts) for parts in _statements(code)]
 
 
 @for_a_class
 def _statements(code: str) -> tuple[tuple[str, Effects, bool], ...]:
     tree = tree_of(code)
-    found: list[tuple[str, Effects, bool]] = []
+    rows: list[tuple[str, Effects, bool]] = []
     with contextlib.suppress(*INDIGESTIBLE):
         for node in tree.body if tree else ():
             effects = effects_of(node)
-            found.append((ast.unparse(node), effects, is_for_everyone(node)))
-    return tuple(found)
+            rows.append((ast.unparse(node), effects, is_for_everyone(node)))
+    return tuple(rows)
 
 
 def needed(answers: Iterable[tuple[str, float]], others: list[Statement]) -> list[Statement]:
@@ -98,9 +98,11 @@ class _Index:
         """The names that running the statement changes."""
         mine = [self.called(name) for name in effects.calls if name in self.functions]
         handed = effects.given if mine else frozenset[str]()
-        if any(found.mutates for found in mine):
+        if any(effects_of_call.mutates for effects_of_call in mine):
             handed |= effects.lent
-        return effects.changes.union(handed & self.variables, *(found.changes for found in mine))
+        return effects.changes.union(
+            handed & self.variables, *(effects_of_call.changes for effects_of_call in mine)
+        )
 
     def called(self, name: str) -> Effects:
         """What a call of the notebook's function `name` changes, through what it calls as well."""

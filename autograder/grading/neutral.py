@@ -51,11 +51,11 @@ def _apart(text: str) -> str:
     return MATHS.sub(r"\\ ", text)
 
 
-def _link(found: re.Match[str]) -> str:
-    target = found[1]
+def _link(match: re.Match[str]) -> str:
+    target = match[1]
     return "]" if not target or SAFE_TARGET.match(target) else "] "
 
 
-def _fence(found: re.Match[str]) -> str:
-    marks, language = found.groups()
-    return found[0] if LANGUAGE.fullmatch(language) else f"{marks} "
+def _fence(match: re.Match[str]) -> str:
+    marks, language = match.groups()
+    return match[0] if LANGUAGE.fullmatch(language) else f"{marks} "

@@ -42,11 +42,15 @@ blockquote{border-left:4px solid;margin:.5em 0;padding:.1em 1em;white-space:pre-
 """
 
 
-def feedback_page(report: Report, student: str, said: Iterable[str] = ()) -> str:
-    """A whole HTML page. `said` are sentences about the points: lateness, points by hand."""
+def feedback_page(report: Report, student: str, sentences: Iterable[str] = ()) -> str:
+    """A whole HTML page. `sentences` are about the points: lateness, points by hand."""
     title = f"{report.assignment}: feedback for {student}"
     parts = [f"<h1>{html.escape(report.assignment)}</h1>", f"<p>{html.escape(student)}</p>"]
-    parts += [_total(report), *(f"<p>{html.escape(text)}</p>" for text in said), _table(report)]
+    parts += [
+        _total(report),
+        *(f"<p>{html.escape(text)}</p>" for text in sentences),
+        _table(report),
+    ]
     if report.is_ungradable:
         reasons = "".join(f"<p>{html.escape(note)}</p>" for note in report.notes)
         parts.append(f"<h2>What is wrong</h2>{reasons}<h2>What to do</h2><p>{WHAT_TO_DO}</p>")

@@ -91,8 +91,8 @@ class _Order(ast.NodeVisitor):
 
     def whichever(self, *ways: set[str] | None) -> None:
         """One of these parts has run, and what it has given a value is known if all give it."""
-        if found := [way for way in ways if way is not None]:
-            self.give(set.intersection(*found))
+        if known_ways := [way for way in ways if way is not None]:
+            self.give(set.intersection(*known_ways))
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Store):
@@ -223,15 +223,15 @@ def _words(source: str) -> set[str]:
 
 def _named(source: str, strings: bool) -> set[str]:
     """The modules that the code imports; with `strings`, the words of its strings as well."""
-    found: set[str] = set()
+    names: set[str] = set()
     for part in _without_prose(tree_of(source) or ast.Module([], [])):
         if isinstance(part, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in part.names}
+            names |= {alias.name.split(".")[0] for alias in part.names}
         elif isinstance(part, ast.ImportFrom) and part.module:
-            found.add(part.module.split(".")[0])
+            names.add(part.module.split(".")[0])
         elif strings and isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found |= _words(part.value)
-    return found
+            names |= _words(part.value)
+    return names
 
 
 def _without_prose(tree: ast.AST) -> Iterable[ast.AST]:

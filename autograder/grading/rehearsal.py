@@ -199,10 +199,10 @@ def _put(hand_in: HandIn, assignment: str, layout: str, folder: Path) -> None:
     path = folder / outer
     write(path, data)
     when = hand_in.time.timestamp()
-    for made in [path, *path.parents]:
-        if made == folder:
+    for entry in [path, *path.parents]:
+        if entry == folder:
             break
-        os.utime(made, (when, when))
+        os.utime(entry, (when, when))
 
 
 def _zipped(name: str, hand_in: HandIn) -> bytes:

@@ -87,7 +87,7 @@ class Report:
         """What a process that graded has sent. What it says of an exercise may be no verdict: then
         that one waits for a person, and the others keep their points."""
         pairs = zip(assignment.slots, data["exercises"], strict=True)
-        verdicts = [_verdict_or_fault(entry, said).to_json() for entry, said in pairs]
+        verdicts = [_verdict_or_fault(entry, content).to_json() for entry, content in pairs]
         return Report.from_json({**data, "exercises": verdicts})
 
     @staticmethod
@@ -106,9 +106,9 @@ class Report:
         )
 
 
-def _verdict_or_fault(entry: Slot, said: Any) -> Verdict:
+def _verdict_or_fault(entry: Slot, content: Any) -> Verdict:
     try:
-        verdict = Verdict.from_json(said)
+        verdict = Verdict.from_json(content)
         if (verdict.exercise, verdict.points) != (entry.name, entry.points):
             raise ValueError(f"it is about {verdict.exercise} with {verdict.points:g} points")
     except (ValueError, KeyError, TypeError) as error:

@@ -92,11 +92,11 @@ def _collected(
         there, budget = outers[outer], Budget(share)
         blank = Handed(called[outer], printable(outer), outer=outer, short=short[outer])
         if isinstance(there, Path):
-            found = _from_entry(there, blank, budget)
+            handed = _from_entry(there, blank, budget)
         else:
             assert archive is not None
-            found = _from_infos(archive, there, blank, budget)
-        yield from sorted(found, key=lambda h: h.name)
+            handed = _from_infos(archive, there, blank, budget)
+        yield from sorted(handed, key=lambda h: h.name)
 
 
 def _is_folder(entry: Path) -> bool:
@@ -207,10 +207,10 @@ def _outer_names(
         parts = PurePosixPath(info.filename.replace("\\", "/")).parts
         if not parts or is_systems(parts):
             continue
-        found = outers.setdefault(parts[0], [])
-        assert isinstance(found, list)
+        infos = outers.setdefault(parts[0], [])
+        assert isinstance(infos, list)
         if not info.is_dir():
-            found.append(info)
+            infos.append(info)
             if len(parts) == 1:
                 files.add(parts[0])
     return outers, files

@@ -48,21 +48,21 @@ class Task:
 
 def tasks(handed: Iterable[Handed], assignments: list[Assignment], seed: int = 0) -> list[Task]:
     """Everybody's tasks. `handed` comes student by student and is read once."""
-    found: list[Task] = []
+    all_tasks: list[Task] = []
     for _, items in groupby(handed, lambda item: item.student):
-        found += _tasks_of(list(items), assignments)
-    return [replace(task, seed=seed) for task in found]
+        all_tasks += _tasks_of(list(items), assignments)
+    return [replace(task, seed=seed) for task in all_tasks]
 
 
 def _tasks_of(items: list[Handed], assignments: list[Assignment]) -> list[Task]:
     """One student's tasks: what can be graded, and where that is nothing, why."""
-    found: list[Task] = []
+    own_tasks: list[Task] = []
     for assignment in assignments:
         task = _best(items, assignment)
         if task is None and (named := [i for i in items if assignment.name in i.name]):
             task = _nothing(named, assignment)
-        found += [task] if task else []
-    return found or [_nothing(items, assignment) for assignment in assignments]
+        own_tasks += [task] if task else []
+    return own_tasks or [_nothing(items, assignment) for assignment in assignments]
 
 
 def _best(items: list[Handed], assignment: Assignment) -> Task | None:
@@ -108,12 +108,12 @@ def _nothing(items: list[Handed], assignment: Assignment) -> Task:
 def _hints(data: bytes, assignment: Assignment) -> tuple[tuple[str, int], ...]:
     """What `hint` printed and the outputs still hold. Nobody is graded by it: anybody can clear
     their outputs."""
-    found = []
+    hints = []
     for name in assignment.exercises:
         shown = re.findall(rf"{re.escape(name)}, hint ([123]) of 3:".encode(), data)
         if shown:
-            found.append((name, max(map(int, shown))))
-    return tuple(found)
+            hints.append((name, max(map(int, shown))))
+    return tuple(hints)
 
 
 def _task(item: Handed, assignment: Assignment, file: str, program: Program) -> Task:

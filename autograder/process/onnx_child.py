@@ -51,7 +51,7 @@ def _answer(onnxruntime: Any, numpy: Any, head: dict[str, Any], blobs: list[byte
         name: numpy.frombuffer(blob, dtype).reshape(shape)
         for (name, dtype, shape), blob in zip(head["inputs"], blobs[1:], strict=True)
     }
-    return [numpy.ascontiguousarray(found) for found in session.run(None, arrays)]
+    return [numpy.ascontiguousarray(array) for array in session.run(None, arrays)]
 
 
 def main() -> None:
@@ -70,11 +70,11 @@ def main() -> None:
     while True:
         head, blobs = _read(source)
         try:
-            found = _answer(onnxruntime, numpy, head, blobs)
-            if sum(array.nbytes for array in found) > MAX_RESULT:
+            arrays = _answer(onnxruntime, numpy, head, blobs)
+            if sum(array.nbytes for array in arrays) > MAX_RESULT:
                 raise ValueError(f"its results have more than {MAX_RESULT >> 20} MB")
-            kinds = [[array.dtype.str, array.shape] for array in found]
-            parts = [array.tobytes() for array in found]
+            kinds = [[array.dtype.str, array.shape] for array in arrays]
+            parts = [array.tobytes() for array in arrays]
         except Exception as error:  # onnxruntime's own exceptions have no base class but this
             write(sink, {"error": str(error)[:500]})
         else:

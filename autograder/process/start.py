@@ -72,10 +72,10 @@ def mode() -> str:
     """How processes are started here; NoSandbox if nothing protects and nobody asked for that."""
     if os.environ.get(SETTING) == "none":
         return _plain()
-    found = _confined()
-    if not found:
+    confined = _confined()
+    if not confined:
         raise NoSandbox(MISSING)
-    return found
+    return confined
 
 
 def protected(mode: str) -> bool:
@@ -182,12 +182,12 @@ def _shown() -> list[str]:
     if COURSE != PACKAGES:
         secret.add(COURSE)
     plan = {Path(path): True for path in (*system, *ours)} | {path: False for path in secret}
-    arguments, made = [], []
+    arguments, mounts = [], []
     for path in sorted(plan, key=lambda path: (len(path.parts), path)):
-        outer = next((p for p in reversed(made) if path.is_relative_to(p)), None)
+        outer = next((p for p in reversed(mounts) if path.is_relative_to(p)), None)
         if not path.exists() or plan[path] == (outer is not None and plan[outer]):
             continue
-        made.append(path)
+        mounts.append(path)
         if plan[path]:
             for parent in reversed(path.parents[:-1]):
                 arguments += ["--perms", "0755", "--dir", str(parent)]
@@ -196,7 +196,7 @@ def _shown() -> list[str]:
             arguments += ["--perms", "0755", "--size", "1048576", "--tmpfs", str(path)]
         else:
             arguments += ["--ro-bind", os.devnull, str(path)]
-    closed = [path for path in made if not plan[path] and path.is_dir()]
+    closed = [path for path in mounts if not plan[path] and path.is_dir()]
     return [*arguments, *(part for path in closed for part in ("--remount-ro", str(path)))]
 
 

@@ -54,12 +54,12 @@ def apart(
 def _ended(seats: list[_Seat]) -> dict[int, Any]:
     """What has come back within a second, by the number of its task."""
     wait([end for seat in seats for end in (seat.pipe, seat.process.sentinel)], timeout=1.0)
-    found: dict[int, Any] = {}
+    results: dict[int, Any] = {}
     for seat in seats:
         number = seat.task
         if number is not None and seat.is_done:
-            found[number] = seat.result()
-    return found
+            results[number] = seat.result()
+    return results
 
 
 class _Seat:
@@ -123,7 +123,7 @@ def _serve(pipe: Connection, owners: Connection, work: Work) -> None:
         while True:
             task = pipe.recv()
             try:
-                said = work(task), None
+                answer = work(task), None
             except Exception as error:
-                said = None, error
-            pipe.send(said)
+                answer = None, error
+            pipe.send(answer)

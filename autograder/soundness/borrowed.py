@@ -74,10 +74,10 @@ class Borrowed:
 def borrowed_problems(entry: Slot, jobs: int | None = None) -> list[str]:
     """What is to be done about an exercise, in words: a leak is mended, or the unit says why it is
     none; an explanation that is about no such function any more goes."""
-    found, known = borrowed(entry, jobs), in_the_library_of(entry.name)
-    meant = {one.function for one in known}
-    problems = [str(one) for one in found if one.function not in meant]
-    stale = meant - {one.function for one in found}
+    earning, known = borrowed(entry, jobs), in_the_library_of(entry.name)
+    meant = {lent.function for lent in known}
+    problems = [str(lent) for lent in earning if lent.function not in meant]
+    stale = meant - {lent.function for lent in earning}
     return problems + [f"{name} earns no points any more: no need to explain it" for name in stale]
 
 
@@ -88,16 +88,16 @@ def borrowed(entry: Slot, jobs: int | None = None) -> tuple[Borrowed, ...]:
         for name in source.exercises():
             slot(name)
     prepare(entry.name)  # where files may be written
-    found: list[Borrowed] = []
+    earning: list[Borrowed] = []
     names = [name for name in _callable(entry.unit) if _orders(entry, name)]
     queue = [names[at : at + CHUNK] for at in range(0, len(names), CHUNK)]
     while queue:
         tasks = [(entry.name, part) for part in queue]
         done = list(apart(_tried, tasks, jobs or os.cpu_count() or 1, PATIENCE))
-        found += [one for some in done for one in some or ()]
+        earning += [one for some in done for one in some or ()]
         lost = [part for part, some in zip(queue, done, strict=True) if some is None]
         queue = [half for part in lost if len(part) > 1 for half in _halves(part)]
-    return tuple(found)
+    return tuple(earning)
 
 
 def _halves(part: list[str]) -> tuple[list[str], list[str]]:
@@ -112,7 +112,7 @@ def _halves(part: list[str]) -> tuple[list[str], list[str]]:
 @functools.cache
 def _callable(unit: int) -> tuple[str, ...]:
     """The functions of that unit's library, but those that are its exercises or later ones."""
-    found = []
+    callable_names = []
     exercises.load_all()
     for path, content in library(unit).items():
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -125,8 +125,8 @@ def _callable(unit: int) -> tuple[str, ...]:
                      if entry.reference.__module__ == module
                      and (shorn or entry.unit >= unit)}  # fmt: skip
             names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-            found += [f"{module}.{name}" for name in names if name not in asked]
-    return tuple(name for name in found if _function(name) is not None)
+            callable_names += [f"{module}.{name}" for name in names if name not in asked]
+    return tuple(name for name in callable_names if _function(name) is not None)
 
 
 @functools.cache
@@ -146,10 +146,10 @@ def _function(name: str) -> Callable[..., Any] | None:
     """The function of that name; None where its module cannot be imported here."""
     module, _, last = name.rpartition(".")
     try:
-        found = getattr(importlib.import_module(module), last, None)
+        function = getattr(importlib.import_module(module), last, None)
     except (ImportError, NotImplementedError):
         return None
-    return found if inspect.isfunction(found) else None
+    return function if inspect.isfunction(function) else None
 
 
 @functools.cache
@@ -166,17 +166,17 @@ def _hints(name: str) -> dict[str, Any]:
 @functools.cache
 def _examples(entry: Slot) -> list[tuple[tuple[Any, ...], str]]:
     """The arguments of the first calls that the checks make, and the kind of what we return."""
-    found: list[tuple[tuple[Any, ...], str]] = []
+    calls: list[tuple[tuple[Any, ...], str]] = []
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         result = entry.reference(*args, **kwargs)
-        found.append((_values(entry, args, kwargs), _kind(result)))
-        if len(found) == EXAMPLES:
+        calls.append((_values(entry, args, kwargs), _kind(result)))
+        if len(calls) == EXAMPLES:
             raise Stop
         return result
 
     verdict_of(entry, watched)
-    return found
+    return calls
 
 
 def _values(entry: Slot, args: Any, kwargs: Any) -> tuple[Any, ...]:
@@ -263,7 +263,7 @@ def _tried(task: tuple[str, list[str]]) -> list[Borrowed]:
         limit({"RLIMIT_FSIZE": 0})
     os.environ["COURSE_LIB_CACHE"] = "off"  # machine code is no file here: it could not be kept
     exercise, names = task
-    entry, found = slot(exercise), []
+    entry, earning = slot(exercise), []
     ours = verdict_of(entry, entry.reference, shrink=False)
     if ours.earned != entry.points:  # then it would say nothing that others earn none
         raise RuntimeError(f"our own answer does not earn its points in this process: {ours!r}")
@@ -272,9 +272,9 @@ def _tried(task: tuple[str, list[str]]) -> list[Borrowed]:
         with exercises.using({}), contextlib.suppress(Stop):
             for order in _orders(entry, name):
                 if earned := _earned(entry, name, order):
-                    found.append(Borrowed(exercise, name, order, earned))
+                    earning.append(Borrowed(exercise, name, order, earned))
                     break
-    return found
+    return earning
 
 
 def _earned(entry: Slot, name: str, order: tuple[int, ...]) -> float:

@@ -53,10 +53,10 @@ def problems_of(entry: Slot) -> list[str]:
 
 def own_problems(entry: Slot) -> list[str]:
     """What is wrong with the checks, the hints, or our own answer."""
-    found = checks_of(entry.name, with_hidden=True)
+    checks = checks_of(entry.name, with_hidden=True)
     problems = [
         f"{c.name} quotes words that the specification does not have: {words!r}"
-        for c in found
+        for c in checks
         for words in c.specs
         if span_of(words, entry.doc) is None
     ]
@@ -65,7 +65,7 @@ def own_problems(entry: Slot) -> list[str]:
         for words in background_of(entry.name)
         if span_of(words, entry.doc) is None
     ]
-    if not any(c.hidden for c in found):
+    if not any(c.hidden for c in checks):
         problems.append("it has no hidden check")
     if not ladder(entry):
         problems.append("it has no hints")
@@ -74,13 +74,13 @@ def own_problems(entry: Slot) -> list[str]:
     verdict = verdict_of(entry, entry.reference)
     if verdict.kind != PASSED or not is_full(verdict):
         problems.append(f"our own solution does not earn all points: {verdict!r}")
-    problems += [f"{said!r} is no phrase for a card that passed" for said in one_word(verdict)]
+    problems += [f"{phrase!r} is no phrase for a card that passed" for phrase in one_word(verdict)]
     return problems + precision_problems(entry)
 
 
 def one_word(verdict: Verdict) -> list[str]:
     """What was tried, in words that say nothing by themselves."""
-    return [said for said in verdict.tried if " " not in said.strip()]
+    return [phrase for phrase in verdict.tried if " " not in phrase.strip()]
 
 
 def exemplars(entry: Slot, *, right_ones: bool = True) -> Exemplars:
@@ -102,9 +102,9 @@ def exemplars(entry: Slot, *, right_ones: bool = True) -> Exemplars:
 def _verdicts(entry: Slot, answers_of: Answers) -> dict[str, Verdict]:
     """The verdict on each of these answers; one that ends its process has crashed."""
     names = list(answers_of(entry.name))
-    found = apart(_judged, [(entry.name, answers_of, name) for name in names], 1)
+    verdicts = apart(_judged, [(entry.name, answers_of, name) for name in names], 1)
     crashed = Verdict.on(entry, CRASHED, problem=ENDED)
-    return {name: verdict or crashed for name, verdict in zip(names, found, strict=True)}
+    return {name: verdict or crashed for name, verdict in zip(names, verdicts, strict=True)}
 
 
 def _judged(task: tuple[str, Answers, str]) -> Verdict:

@@ -1,7 +1,7 @@
 """Which changed answers do the checks let through?
 
     report = mutate([slot("passes.dce")])["passes.dce"]
-    report.made, report.killed        ->  61, 58
+    report.mutants, report.killed     ->  61, 58
     report.survivors                  ->  wrong answers that earn every point: a check is missing
 
 An answer is killed when it earns less than all points. A survivor needs a better check, or an
@@ -53,7 +53,7 @@ class Report:
         return sum(self.killed_by.values())
 
     @property
-    def made(self) -> int:
+    def mutants(self) -> int:
         return self.killed + len(self.equivalent) + len(self.survivors)
 
 
@@ -68,14 +68,14 @@ def mutate(
     sample; `watch(done, total)` is told of progress."""
     entries = [entry for entry in entries if can_be_changed(entry)]
     answers = {e.name: [a for i, a in enumerate(changed(e)) if keep(i, a)] for e in entries}
-    tasks = [(a.exercise, a.source) for found in answers.values() for a in found]
+    tasks = [(a.exercise, a.source) for mutants in answers.values() for a in mutants]
     fates: list[str] = []
     for fate in _fates(tasks, [e.name for e in entries], jobs or os.cpu_count() or 1):
         fates.append(fate)
         watch(len(fates), len(tasks))
     reports, rest = {}, iter(fates)
-    for name, found in answers.items():
-        reports[name] = _report(name, [(answer, next(rest)) for answer in found])
+    for name, mutants in answers.items():
+        reports[name] = _report(name, [(answer, next(rest)) for answer in mutants])
     return reports
 
 

@@ -38,10 +38,10 @@ def precision_problems(entry: Slot) -> list[str]:
     for answer, far in tried:
         passes = is_full(verdict_of(entry, answer, shrink=False))
         if answer.is_one_number and passes == far:
-            said = "accepted" if passes else "refused"
+            verdict = "accepted" if passes else "refused"
             limit = "too far off" if far else "near enough"
             where = f"{answer.got:.6g} where {answer.right:.6g} is right"
-            problems.append(f"{where} is {said}, and the text says that it is {limit}")
+            problems.append(f"{where} is {verdict}, and the text says that it is {limit}")
     return problems
 
 
@@ -66,13 +66,13 @@ class _Off:
 
 def bounds(text: str, value: float) -> tuple[list[float], list[float]]:
     """Two numbers that are near enough by what the text says, and two that are not."""
-    if found := WITHIN.search(text):
-        off = float(found[1]) / 100
+    if match := WITHIN.search(text):
+        off = float(match[1]) / 100
         near, far = (0.95 * off, -0.95 * off), (1.5 * off, -1.5 * off)
         return [value * (1 + part) for part in near], [value * (1 + part) for part in far]
     step: float = 1
-    if found := DIGITS.search(text):
-        digits = WORDS[found[1]]
+    if match := DIGITS.search(text):
+        digits = WORDS[match[1]]
         step = 10.0 ** (math.floor(math.log10(abs(value or 1.0))) - digits + 2)
         value = float(f"{value:.{digits}g}")
     return [value, value], [value + step, value - step]

@@ -73,18 +73,18 @@ def changed(entry: Slot) -> list[Changed]:
     parts = _plain_parts(entry)
     names = _names(entry, parts)
     texts = [ast.unparse(part) for part in parts]
-    found: dict[str, Changed] = {}
+    by_text: dict[str, Changed] = {}
     for index, part in enumerate(parts):
         if _is_type(part, entry):
             continue
         for line in changes(part, names):
             text = ast.unparse(ast.fix_missing_locations(part))
-            if text == texts[index] or text in found or not _compiles(text):
+            if text == texts[index] or text in by_text or not _compiles(text):
                 continue
             whole = "\n\n".join([*texts[:index], text, *texts[index + 1 :]])
             old, new = _difference(texts[index], text)
-            found[text] = Changed(entry.name, line or part.lineno, old, new, whole)
-    return list(found.values())
+            by_text[text] = Changed(entry.name, line or part.lineno, old, new, whole)
+    return list(by_text.values())
 
 
 class Steps:

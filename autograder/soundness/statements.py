@@ -77,17 +77,17 @@ def _kept_first(node: ast.stmt) -> Iterator[ast.stmt]:
             method = ast.Attribute(at.value, "setdefault", ast.Load())
             yield ast.Expr(ast.Call(method, [at.slice, node.value], []))
     if isinstance(node, ast.Expr) and _method(node.value) == "append":
-        made: Any = node.value
-        method = with_fields(made.func, attr="insert")
-        yield ast.Expr(with_fields(made, func=method, args=[ast.Constant(0), *made.args]))
+        value: Any = node.value
+        method = with_fields(value.func, attr="insert")
+        yield ast.Expr(with_fields(value, func=method, args=[ast.Constant(0), *value.args]))
 
 
 def _kept_last(node: ast.stmt) -> Iterator[ast.stmt]:
     """`d[k] = v` for `d.setdefault(k, v)`."""
     if isinstance(node, ast.Expr) and _method(node.value) == "setdefault":
-        made: Any = node.value
-        key, value = made.args
-        target = ast.Subscript(made.func.value, key, ast.Store())
+        node_value: Any = node.value
+        key, value = node_value.args
+        target = ast.Subscript(node_value.func.value, key, ast.Store())
         yield ast.Assign([target], value, lineno=node.lineno)
 
 

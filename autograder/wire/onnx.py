@@ -66,12 +66,12 @@ class _Inspection:
     def look(self, model: Any) -> None:
         stack = [(model, 0)]
         while stack:
-            found, depth = stack.pop()
+            message, depth = stack.pop()
             self.parts += 1
             if self.parts > MAX_PARTS:
                 raise Unsendable(f"a model of more than {MAX_PARTS:,} parts")
-            depth = self._one(found, depth)
-            for field, content in found.ListFields():
+            depth = self._depth(message, depth)
+            for field, content in message.ListFields():
                 if field.message_type is None:
                     continue
                 if hasattr(content, "DESCRIPTOR"):
@@ -80,14 +80,14 @@ class _Inspection:
                     values = content.values() if hasattr(content, "values") else content
                     stack += [(part, depth) for part in values if hasattr(part, "ListFields")]
 
-    def _one(self, found: Any, depth: int) -> int:
+    def _depth(self, message: Any, depth: int) -> int:
         """Refuse one message, or say how deep the ones in it are."""
-        kind = found.DESCRIPTOR.name
+        kind = message.DESCRIPTOR.name
         if kind == "TensorProto":
-            self._tensor(found)
+            self._tensor(message)
         elif kind == "NodeProto":
-            if (found.domain, found.op_type) not in FOREIGN:
-                _known(found.domain)
+            if (message.domain, message.op_type) not in FOREIGN:
+                _known(message.domain)
             self.nodes += 1
             if self.nodes > MAX_NODES:
                 raise Unsendable(f"a model of more than {MAX_NODES:,} nodes")

@@ -23,7 +23,7 @@ import numpy as np
 from autograder.wire.crossed import DTYPES, Crossed
 from autograder.wire.named import function_named
 from autograder.wire.onnx import Unsendable, read_onnx_model
-from autograder.wire.records import made
+from autograder.wire.records import record_of
 from course_lib.ir import types
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, checked, const, inp
@@ -82,10 +82,10 @@ class Reader:
             node, graph = self.node, self.graph
         for row in rows:
             if isinstance(row, list):
-                made: Any = node(row)
+                value: Any = node(row)
             else:
-                made = self.onnx_model(int(row["onnx"])) if "onnx" in row else graph(row)
-            self.crossed.remember(made)
+                value = self.onnx_model(int(row["onnx"])) if "onnx" in row else graph(row)
+            self.crossed.remember(value)
         return self.unpack(self.content["body"])
 
     def unpack(self, packed: Any) -> Any:
@@ -122,7 +122,7 @@ class Reader:
             return size if isinstance(size, types.Sym) else types.Sym((), size)
         if kind == "record":
             name, fields = body
-            return made(name, self.unpack(fields))
+            return record_of(name, self.unpack(fields))
         if kind == "function" and self.crossed.call is not None:
             return self.proxy(int(body))
         if kind == "named" and self.crossed.call is not None:
@@ -143,22 +143,22 @@ class Reader:
         if not all(isinstance(i, Node) for i in inputs):
             raise Unsendable(f"{op}: an operand is not a node")
         if op == "input":
-            made = dataclasses.replace(inp(name, declared), origin=origin)
+            node = dataclasses.replace(inp(name, declared), origin=origin)
         elif op == "constant":
             value = const(self.array(given)).value
-            made = checked(op, inputs, {"value": value}, declared, name, origin)
+            node = checked(op, inputs, {"value": value}, declared, name, origin)
         else:
             self.count_keys(len(given))
             attrs = {_name(key): self.unpack(value) for key, value in given}
             for value in attrs.values():
                 self.weigh(value)
-            made = checked(op, inputs, attrs, declared, name, origin)
-        if made.type.is_static and op != "constant":  # a constant's array is counted already
-            self.count(made.type.nbytes)
-            self.flops += flops(made) + EVALUATION * evaluations(made)
+            node = checked(op, inputs, attrs, declared, name, origin)
+        if node.type.is_static and op != "constant":  # a constant's array is counted already
+            self.count(node.type.nbytes)
+            self.flops += flops(node) + EVALUATION * evaluations(node)
             if self.flops > MAX_FLOPS:
                 raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
-        return made
+        return node
 
     def node(self, row: list[Any]) -> Node:
         """Built as it is described."""

@@ -1,6 +1,6 @@
 """Records on the wire: the dataclasses that are arguments and results of exercises.
 
-    made("Interval", {"name": "a", "size": 4, "first": 0, "last": 2})  ->  Interval(...)
+    record_of("Interval", {"name": "a", "size": 4, "first": 0, "last": 2})  ->  Interval(...)
 
 Every field must have the type that its class declares, all the way down: nothing else than such a
 record can come out, so that comparing and printing it is safe. Next room: crossed.py.
@@ -45,7 +45,7 @@ NUMBERS: dict[Any, tuple[type, ...]] = {  # what stands for a number of that typ
 LARGEST = 1 << 64  # of an integer in a record
 
 
-def made(name: Any, fields: Any) -> Any:
+def record_of(name: Any, fields: Any) -> Any:
     """The record; Unsendable if there is none of that name, or a field has another type."""
     if not isinstance(name, str) or name not in RECORDS:
         raise Unsendable(f"no record is called {name!r:.100}")
@@ -65,8 +65,8 @@ def _fitted(value: Any, hint: Any, where: str) -> Any:
     origin, choices = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         for choice in choices:
-            if (found := _fitted_or_none(value, choice, where)) is not None:
-                return found
+            if (value_as := _fitted_or_none(value, choice, where)) is not None:
+                return value_as
     elif origin is tuple and isinstance(value, (tuple, list)):
         if len(choices) == 2 and choices[1] is ...:
             return tuple(_fitted(part, choices[0], where) for part in value)

@@ -203,10 +203,10 @@ def operands(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _entering(rows: np.ndarray, clocks: int) -> np.ndarray:
     """What enters at the edge at each clock: row i is `i` clocks late, with zeros around it."""
-    found = np.zeros((clocks, len(rows)), rows.dtype)
+    edge = np.zeros((clocks, len(rows)), rows.dtype)
     for i, row in enumerate(rows):
-        found[i : i + len(row), i] = row
-    return found
+        edge[i : i + len(row), i] = row
+    return edge
 
 
 def _right(held: np.ndarray, entering: np.ndarray) -> np.ndarray:

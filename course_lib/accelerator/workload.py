@@ -47,18 +47,20 @@ class Product:
 def products(graph: Graph) -> list[Product]:
     """Every matmul and convolution of the graph, in order, also inside fused nodes, and of a loop
     as often as it runs."""
-    found = []
+    all_products = []
     for node in graph.ops:
         if node.op == "fused":
-            found += products(node.attrs["body"])
+            all_products += products(node.attrs["body"])
         elif node.op == "scan":
             steps = node.type.dims[0]
-            found += [replace(p, count=steps * p.count) for p in products(node.attrs["body"])]
+            all_products += [
+                replace(p, count=steps * p.count) for p in products(node.attrs["body"])
+            ]
         elif node.op == "matmul":
-            found.append(_of_matmul(node))
+            all_products.append(_of_matmul(node))
         elif node.op in ("conv", "conv_in_layout"):
-            found.append(_of_conv(node))
-    return found
+            all_products.append(_of_conv(node))
+    return all_products
 
 
 @takes

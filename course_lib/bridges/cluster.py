@@ -71,10 +71,10 @@ def _certificates(address: str) -> Any:
     """What Dask's configuration names: the authority that both trust, our certificate and key."""
     from distributed.security import Security
 
-    found = Security(require_encryption=True)
-    if not (found.tls_ca_file and found.tls_client_cert):
+    security = Security(require_encryption=True)
+    if not (security.tls_ca_file and security.tls_client_cert):
         raise ValueError(NO_KEY.format(address=address))
-    for name in (found.tls_ca_file, found.tls_client_cert, found.tls_client_key):
+    for name in (security.tls_ca_file, security.tls_client_cert, security.tls_client_key):
         if name and not Path(name).is_file():
             raise ValueError(f"{address}: there is no certificate or key {name}")
-    return found
+    return security

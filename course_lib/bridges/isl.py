@@ -105,8 +105,8 @@ def scheduled(kernel: Kernel, fuse: bool = False) -> Scheduled:
     schedule = _schedule(isl, sets_of(kernel), fuse)
     build = isl.AstBuild.from_context(isl.Set("{ : }"))
     body = _block(isl, build.node_from_schedule(schedule), all)
-    found = verify_kernel(named_apart(replace(kernel, body=body)))
-    return Scheduled(found, schedule.get_root().to_str())
+    reordered = verify_kernel(named_apart(replace(kernel, body=body)))
+    return Scheduled(reordered, schedule.get_root().to_str())
 
 
 def sets_of(kernel: Kernel) -> Sets:
@@ -240,9 +240,9 @@ def _conditions(isl: Any, expr: Any) -> list[Affine]:
         "ge": [a - b],
         "gt": [a - b - 1],
     }
-    for name, found in signs.items():
+    for name, conditions in signs.items():
         if _is(isl, expr, name):
-            return found
+            return conditions
     raise ValueError(f"{expr.to_C_str()} cannot be a condition of ours")
 
 

@@ -37,8 +37,8 @@ def distances(ours: Results, plain: Results, optimized: Results, steps: Sizes) -
 def in_steps(first: Results, second: Results, steps: Sizes) -> float | None:
     """The largest difference of any output that has a step; None if none has one."""
     pairs = zip(first, second, steps, strict=True)
-    found = [_apart(a, b, step) for a, b, step in pairs if step is not None]
-    return max(found, default=None)
+    differences = [_apart(a, b, step) for a, b, step in pairs if step is not None]
+    return max(differences, default=None)
 
 
 def _apart(a: np.ndarray, b: np.ndarray, step: np.ndarray) -> float:
@@ -55,13 +55,15 @@ def _same_bits(ours: Results, theirs: Results) -> bool:
                for a, b in zip(ours, theirs, strict=True))  # fmt: skip
 
 
-def told(peer: str, found: dict[str, Any]) -> str:
+def told(peer: str, differences: dict[str, Any]) -> str:
     """A line for each level, and one for how far they are from each other."""
-    lines = [f"in steps of the results' scales ({found['allowed']:g} is allowed for the first):"]
+    lines = [
+        f"in steps of the results' scales ({differences['allowed']:g} is allowed for the first):"
+    ]
     for name, words in LEVELS.items():
-        apart = "the same bits" if name in found["same_bits"] else _words(found[name])
+        apart = "the same bits" if name in differences["same_bits"] else _words(differences[name])
         lines.append(f"  from {peer} {words}: {apart}")
-    return "\n".join([*lines, f"  between these two: {_words(found['between_the_two'])}"])
+    return "\n".join([*lines, f"  between these two: {_words(differences['between_the_two'])}"])
 
 
 def _words(steps: float | None) -> str:

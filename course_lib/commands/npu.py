@@ -62,16 +62,16 @@ def npu(options: Namespace) -> Result:
             raise
         raise ValueError(MISSING) from None
     if options.forms:
-        made = page(options.forms)
-        return Result(made, {"stage": "forms", "text": made})
+        output = page(options.forms)
+        return Result(output, {"stage": "forms", "text": output})
     if options.passes:
-        made = written(apply(options.passes.split(","), text, chip, file))
-        return Result(made, {"stage": options.passes, "text": made})
+        output = written(apply(options.passes.split(","), text, chip, file))
+        return Result(output, {"stage": options.passes, "text": output})
     without = [name for name in options.without.split(",") if name]
     compiled = compile_npu(text, chip, file, options.emit, without)
     if options.emit != "run":
-        made = compiled.text(options.emit).rstrip("\n")
-        return Result(made, {"stage": options.emit, "text": made})
+        output = compiled.text(options.emit).rstrip("\n")
+        return Result(output, {"stage": options.emit, "text": output})
     return _ran(compiled)
 
 

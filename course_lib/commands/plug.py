@@ -59,12 +59,12 @@ def plug(options: Namespace) -> Result:
     outputs, report = door.plug(integers, task.inputs, PRESETS[options.preset])
     outputs = [np.asarray(value) for value in outputs]
     wanted, steps = run(integers, task.inputs), [step(node) for node in integers.outputs]
-    found = errors(outputs, wanted, steps)
+    differences = errors(outputs, wanted, steps)
     judged = {
         "chip_exact": not report.differing,
         "bit_exact": same_bits(outputs, wanted),
         "steps": in_steps(outputs, wanted, steps),
-        **found,
+        **differences,
     }
     good = judged["chip_exact"] and judged["agrees"]
     data = {"model": str(options.model), **report.as_dict(), **judged}

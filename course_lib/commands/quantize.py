@@ -41,22 +41,22 @@ def quantize(options: Namespace) -> Result:
     task = prepare(options)
     floats = read(task.model, task.inputs)
     whole = to_int8(floats, [task.inputs])
-    made = partition(whole)
+    parts = partition(whole)
     ops = Counter(f"{node.op} {node.type.dtype}" for node in whole.ops)
     data: dict[str, Any] = {
         "model": str(options.model),
         "ops": dict(ops.most_common()),
         "max_rel_error": _error(floats, whole, task.inputs),
-        "chip_share": made.chip_share,
-        "notes": made.notes,
-        "parts": [{"device": p.device, "ops": len(p.graph.ops)} for p in made.parts],
+        "chip_share": parts.chip_share,
+        "notes": parts.notes,
+        "parts": [{"device": p.device, "ops": len(p.graph.ops)} for p in parts.parts],
         "refusals": [
             {"op": r.node.op, "origin": list(r.node.origin), "reason": r.reason}
-            for r in made.refusals
+            for r in parts.refusals
         ],
     }
     lines = [", ".join(f"{count} {name}" for name, count in ops.most_common())]
-    lines += [f"largest error {data['max_rel_error']:.2%} of the largest value", str(made)]
+    lines += [f"largest error {data['max_rel_error']:.2%} of the largest value", str(parts)]
     if options.output:
         _write(qdq(floats, [task.inputs]) if options.pairs else whole, options.output)
         data["written"] = options.output

@@ -99,8 +99,8 @@ def _described(options: Namespace) -> tuple[SystolicArray, Memories]:
 
 
 def _given(options: Namespace, *names: str) -> dict[str, Any]:
-    found = {name: getattr(options, name) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _simulated(folding: Folding, options: Namespace, count: int) -> str:
@@ -121,12 +121,12 @@ def _simulated(folding: Folding, options: Namespace, count: int) -> str:
 
 def _moved(folding: Folding, memories: Memories) -> dict[str, Any]:
     sizes = folding.m, folding.k, folding.n
-    found = accesses(*sizes, folding.array)
+    by_matrix = accesses(*sizes, folding.array)
     moved = dram_bytes(*sizes, folding.array, memories)
     read, written = ({name: pair[side] for name, pair in moved.items()} for side in (0, 1))
     return {
-        "sram_reads": _with_total({name: one.sram_reads for name, one in found.items()}),
-        "sram_writes": _with_total({name: one.sram_writes for name, one in found.items()}),
+        "sram_reads": _with_total({name: one.sram_reads for name, one in by_matrix.items()}),
+        "sram_writes": _with_total({name: one.sram_writes for name, one in by_matrix.items()}),
         "sram_unit": SRAM_READ,
         "dram_bytes": sum(read.values()) + sum(written.values()),
         "dram_bytes_read": _with_total(read),

@@ -45,10 +45,10 @@ def toy(options: Namespace) -> Result:
     try:
         return _compiled(options, file, text)
     except ModuleNotFoundError as error:
-        said = MISSING.get((error.name or "").split(".")[0])
-        if said is None:
+        advice = MISSING.get((error.name or "").split(".")[0])
+        if advice is None:
             raise
-        raise ValueError(said) from None
+        raise ValueError(advice) from None
 
 
 def _program(options: Namespace) -> tuple[str, str]:

@@ -59,8 +59,8 @@ def tune(options: Namespace) -> Result:
     from course_lib.tune.tune import How, tune  # llvmlite is heavy
 
     if not 0 < options.budget < math.inf:
-        said = f"got {options.budget:g}"
-        raise ValueError(f"--budget must be more than 0 seconds, and finite; {said}")
+        given = f"got {options.budget:g}"
+        raise ValueError(f"--budget must be more than 0 seconds, and finite; {given}")
     how = How(
         options={"width": options.beam, "depth": options.depth},
         decides=options.measure,
@@ -79,8 +79,8 @@ def tune(options: Namespace) -> Result:
         print(INSECURE.format(address=options.farm), file=sys.stderr)
     task = prepare(options)
     with bar(options.budget) as progress:
-        found = tune(task.model, task.inputs, options.budget, how, resume, path, progress)
-    data: dict[str, Any] = {"model": str(options.model), **found.as_dict()}
+        report = tune(task.model, task.inputs, options.budget, how, resume, path, progress)
+    data: dict[str, Any] = {"model": str(options.model), **report.as_dict()}
     kinds = {"convolutions by Winograd": data["convolutions"], "groups of nodes": data["groups"]}
     lines = [_choice(what, choice) for what, choice in kinds.items() if choice and choice["tried"]]
     lines += [_row(kernel) for kernel in data["kernels"]]
@@ -95,10 +95,10 @@ def tune(options: Namespace) -> Result:
 
 def _choice(what: str, choice: dict[str, Any]) -> str:
     """A row for what was decided for the whole graph."""
-    said = f"{what:44} {'':6}  {choice['tried']:4} tried  "
+    head = f"{what:44} {'':6}  {choice['tried']:4} tried  "
     pairs = {"measured": choice["measured"], "predicted": choice["predicted"]}
     gains = [f"{a / b:.2f}x {how}" for how, (a, b) in pairs.items() if a and b]
-    return said + (choice["why"] or ", ".join(gains))
+    return head + (choice["why"] or ", ".join(gains))
 
 
 def _row(kernel: dict[str, Any]) -> str:

@@ -88,17 +88,17 @@ def missed(lines: Sequence[int], sets: int, ways: int) -> list[int]:
     [0, 2, 4, 2]
     """
     held: dict[int, list[int]] = {}
-    found = []
+    fetched = []
     for line in lines:
         here = held.setdefault(line % sets, [])
         if line in here:
             here.remove(line)
         else:
-            found.append(line)
+            fetched.append(line)
             if len(here) == ways:
                 del here[0]
         here.append(line)
-    return found
+    return fetched
 
 
 @takes

@@ -42,10 +42,10 @@ def stamp(
     results; a None stands for a result that has no rule.
     """
     known = set(operands)
-    made = topological_order([r for r in results if r is not None], set(known))
+    between = topological_order([r for r in results if r is not None], set(known))
     named = dict(zip(results, names, strict=False))
     new: dict[Node, Node] = {node: node for node in known}
-    for node in made:
+    for node in between:
         inputs = tuple(new[i] for i in node.inputs)
         if node.op == "input" or (node.origin and inputs == node.inputs):
             new[node] = node  # not made by this rule

@@ -108,7 +108,7 @@ DTYPES = _table(
     ("u64", np.uint64, "uint"),
     ("bool", np.bool_, "bool"),
 )
-_BY_NUMPY = {found.numpy: found for found in DTYPES.values()}
+_BY_NUMPY = {entry.numpy: entry for entry in DTYPES.values()}
 f16, f32, f64 = DTYPES["f16"], DTYPES["f32"], DTYPES["f64"]
 i8, i16, i32, i64 = DTYPES["i8"], DTYPES["i16"], DTYPES["i32"], DTYPES["i64"]
 u8, u16, u32, u64 = DTYPES["u8"], DTYPES["u16"], DTYPES["u32"], DTYPES["u64"]

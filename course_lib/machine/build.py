@@ -60,9 +60,9 @@ def build(kernel: Kernel, core: Core | None = None, phases: Sequence[str] | None
     block = block_of(kernel, core.lanes)
     selected = select(block)
     code = scheduled(selected, core, block.lanes) if BEFORE in phases else selected
-    found = allocate(code, replace(core, lanes=block.lanes))
-    code = scheduled(found.code, core, block.lanes) if AFTER in phases else found.code
-    return Built(kernel, core, block.lanes, selected, code, found.spilled)
+    allocation = allocate(code, replace(core, lanes=block.lanes))
+    code = scheduled(allocation.code, core, block.lanes) if AFTER in phases else allocation.code
+    return Built(kernel, core, block.lanes, selected, code, allocation.spilled)
 
 
 def _cycles(built: Built) -> int:

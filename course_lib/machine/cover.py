@@ -40,13 +40,13 @@ def match(pattern: Pattern, tree: Tree) -> list[Tree] | None:
         return [tree]
     if isinstance(tree, str) or tree[0] != pattern[0]:
         return None
-    found: list[Tree] = []
+    subtrees: list[Tree] = []
     for part, operand in zip(pattern[1:], tree[1:], strict=False):
         inside = match(part, operand)
         if inside is None:
             return None
-        found += inside
-    return found
+        subtrees += inside
+    return subtrees
 
 
 def one_by_one(tree: Tree, tiles: Tiles) -> list[str]:
@@ -86,14 +86,14 @@ def _cheapest(tree: Tree, tiles: Tiles, known: dict[int, Any]) -> tuple[float, l
     if isinstance(tree, str):
         return 0, []
     if id(tree) not in known:
-        found = []
+        covers = []
         for name, (pattern, cost) in tiles.items():
             operands = match(pattern, tree)
             if operands is not None:
                 parts = [_cheapest(operand, tiles, known) for operand in operands]
                 names = [n for _, inside in parts for n in inside]
-                found.append((cost + sum(c for c, _ in parts), [*names, name]))
-        known[id(tree)] = min(found, key=lambda one: one[0])
+                covers.append((cost + sum(c for c, _ in parts), [*names, name]))
+        known[id(tree)] = min(covers, key=lambda one: one[0])
     return known[id(tree)]
 
 

@@ -49,18 +49,18 @@ def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
     >>> linear_scan([Live("a", 0, 9), Live("b", 1, 3), Live("c", 2, 4)], 2)
     {'b': 1, 'c': 0}
     """
-    free, active, found = list(range(registers)), [], {}
+    free, active, register_of = list(range(registers)), [], {}
     for live in sorted(lives, key=lambda one: one.start):
         for old in [one for one in active if one.end <= live.start]:
             active.remove(old)
-            free.append(found[old.name])
+            free.append(register_of[old.name])
         if free:
-            found[live.name] = free.pop(0)
+            register_of[live.name] = free.pop(0)
             active.append(live)
             continue
         last = max(active, key=lambda one: one.end)
         if last.end > live.end:
             active.remove(last)
-            found[live.name] = found.pop(last.name)
+            register_of[live.name] = register_of.pop(last.name)
             active.append(live)
-    return found
+    return register_of

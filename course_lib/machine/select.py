@@ -27,13 +27,15 @@ def select(block: Block, tiles: Tiles = TILES) -> list[Instr]:
     Each stands where the program computes its result; a store follows its value at once, unless
     what it overwrites is read somewhere.
     """
-    found: list[tuple[float, Instr]] = []
+    placed_instrs: list[tuple[float, Instr]] = []
     for tree, number in trees(block):
         for name, at, operands in placed(tree, cover(tree, tiles), tiles):
-            found.append(_instr(name, at, operands, number, tiles))
+            placed_instrs.append(_instr(name, at, operands, number, tiles))
     for place, number in block.stores:
-        found.append((_after(block, place, number), Instr("st", "", (f"v{number}",), place)))
-    return _numbers_once([instr for _, instr in sorted(found, key=lambda one: one[0])])
+        placed_instrs.append(
+            (_after(block, place, number), Instr("st", "", (f"v{number}",), place))
+        )
+    return _numbers_once([instr for _, instr in sorted(placed_instrs, key=lambda one: one[0])])
 
 
 def trees(block: Block) -> list[tuple[Tree, int]]:
@@ -61,15 +63,15 @@ def _tree(block: Block, number: int, registers: frozenset[int]) -> Tree:
         return f"v{number}"
     value = block.values[number]
     if value.at is not None:
-        made = _Numbered((value.op, *value.at))
+        tree = _Numbered((value.op, *value.at))
     elif value.op == "const":
-        made = _Numbered(("const", value.number))
+        tree = _Numbered(("const", value.number))
     else:
         args = sorted(value.args, key=lambda a: _rank(block.values[a], a in registers)) \
             if value.op in ("add", "mul") else value.args  # fmt: skip
-        made = _Numbered((value.op, *(_tree(block, a, registers) for a in args)))
-    made.value = number
-    return made
+        tree = _Numbered((value.op, *(_tree(block, a, registers) for a in args)))
+    tree.value = number
+    return tree
 
 
 def _rank(value: Value, in_register: bool) -> int:

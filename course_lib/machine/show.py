@@ -35,13 +35,13 @@ def cycles(built: Built, title: str, most: int = 40) -> Picture:
     return timeline(spans, title, time="cycle", busy=False)
 
 
-def registers(lives: Sequence[Live], found: Mapping[str, int], title: str) -> Picture:
+def registers(lives: Sequence[Live], register_of: Mapping[str, int], title: str) -> Picture:
     """Lives as boxes, in the lane of their register; those without one are in lanes of their own,
     marked."""
     spans = []
-    for live in sorted(lives, key=lambda one: (found.get(one.name, 99), one.start)):
-        kept = live.name in found
-        lane = f"f{found[live.name]}" if kept else f"memory: {live.name}"
+    for live in sorted(lives, key=lambda one: (register_of.get(one.name, 99), one.start)):
+        kept = live.name in register_of
+        lane = f"f{register_of[live.name]}" if kept else f"memory: {live.name}"
         state = "" if kept else "marked"
         spans.append(Span(live.name, live.start, live.end, lane=lane, state=state))
     return timeline(spans, title, time="instruction", busy=False)

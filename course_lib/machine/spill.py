@@ -39,11 +39,11 @@ def allocate(code: Sequence[Instr], core: Core) -> Allocated:
     now, slots = list(code), {}
     for _ in range(ROUNDS):
         lives = lives_of(now)
-        found = linear_scan(lives, core.registers)
-        check_allocation(lives, found, core.registers)
-        spilled = [live.name for live in lives if live.name not in found]
+        assigned = linear_scan(lives, core.registers)
+        check_allocation(lives, assigned, core.registers)
+        spilled = [live.name for live in lives if live.name not in assigned]
         if not spilled:
-            names = {name: f"f{register}" for name, register in found.items()}
+            names = {name: f"f{register}" for name, register in assigned.items()}
             return Allocated([_renamed(instr, names) for instr in now], tuple(slots))
         again = [name for name in spilled if "." in name]
         if again and len(again) == len(spilled):
@@ -54,11 +54,11 @@ def allocate(code: Sequence[Instr], core: Core) -> Allocated:
     raise ValueError("the allocation spills what was loaded to be used at once: it never ends")
 
 
-def check_allocation(lives: Sequence[Live], found: dict[str, int], registers: int) -> None:
+def check_allocation(lives: Sequence[Live], register_of: dict[str, int], registers: int) -> None:
     """ValueError if two living values share a register, or a register does not exist."""
     holders: dict[int, list[Live]] = {}
-    for live in (one for one in lives if one.name in found):
-        register = found[live.name]
+    for live in (one for one in lives if one.name in register_of):
+        register = register_of[live.name]
         if register not in range(registers):
             raise ValueError(f"{live.name} is in register {register!r}; there are {registers}")
         for other in holders.setdefault(register, []):
@@ -69,14 +69,14 @@ def check_allocation(lives: Sequence[Live], found: dict[str, int], registers: in
 
 
 def _spill(code: list[Instr], slots: dict[str, int]) -> list[Instr]:
-    made: list[Instr] = []
+    spilled: list[Instr] = []
     for n, instr in enumerate(code):
         names = {name: f"{name}.{n}" for name in instr.reads if name in slots}
-        made += [Instr("ld", new, (), (STACK, slots[old])) for old, new in names.items()]
-        made.append(replace(instr, reads=tuple(names.get(r, r) for r in instr.reads)))
+        spilled += [Instr("ld", new, (), (STACK, slots[old])) for old, new in names.items()]
+        spilled.append(replace(instr, reads=tuple(names.get(r, r) for r in instr.reads)))
         if instr.into in slots:
-            made.append(Instr("st", "", (instr.into,), (STACK, slots[instr.into])))
-    return made
+            spilled.append(Instr("st", "", (instr.into,), (STACK, slots[instr.into])))
+    return spilled
 
 
 def _renamed(instr: Instr, names: dict[str, str]) -> Instr:

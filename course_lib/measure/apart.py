@@ -110,8 +110,8 @@ def answer_all(answer: Callable[[Said, Callable[[Said], None]], Said]) -> None:
     reports = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # whatever else prints
 
-    def say(said: Said) -> None:
-        print(json.dumps(said), file=reports)
+    def say(message: Said) -> None:
+        print(json.dumps(message), file=reports)
 
     say({"ready": True})
     for line in sys.stdin:

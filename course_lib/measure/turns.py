@@ -49,13 +49,13 @@ def in_spells(calls: Sequence[Call], seconds: float, rounds: int = 1) -> list[li
     for call in calls:
         call()
     for _ in range(rounds):
-        for call, found in zip(calls, times, strict=True):
+        for call, seconds_of in zip(calls, times, strict=True):
             stop = perf_counter() + seconds / rounds
             while True:
                 start = perf_counter()
                 call()
                 end = perf_counter()
-                found.append(end - start)
+                seconds_of.append(end - start)
                 if end > stop:
                     break
     return times
@@ -68,7 +68,7 @@ def warm_median(call: Call, rounds: int) -> float:
 
 def least(times: Sequence[Sequence[float]]) -> list[float]:
     """The shortest round of each call."""
-    return [min(found) for found in times]
+    return [min(rounds) for rounds in times]
 
 
 def timer(call: Call, clock: Clock = perf_counter) -> Timer:
@@ -97,6 +97,6 @@ def rounds_of(
     start, done = perf_counter(), 0
     while done < rounds or perf_counter() - start < seconds:
         done += 1
-        for one, number, found in zip(timers, numbers, times, strict=True):
-            found.append(one(number))
+        for measured, number, runs in zip(timers, numbers, times, strict=True):
+            runs.append(measured(number))
     return times

@@ -120,9 +120,9 @@ def order(tasks: Sequence[Task]) -> list[int]:
         longer = _one_task_more(tasks, needs, readers, beginnings)
         width = _WORK // len(tasks) + 1
         beginnings = dict(nsmallest(width, longer.items(), key=lambda item: item[1]))
-    ((_, _, found),) = beginnings.values()
+    ((_, _, planned),) = beginnings.values()
     given = tuple(range(len(tasks)))
-    return list(min(given, found, key=lambda positions: peak(tasks, positions)))
+    return list(min(given, planned, key=lambda positions: peak(tasks, positions)))
 
 
 _Beginning = tuple[int, int, tuple[int, ...]]  # (highest peak, alive after it, order)

@@ -27,11 +27,11 @@ class Reader(Parser):
         self._read: dict[str, TypeAttribute] = {}
 
     def parse_optional_type(self) -> TypeAttribute | None:
-        found = REPEATED.match(self.lexer.input.content, self.pos)
-        if found and found[0] in self._read:
-            self._resume_from(found.end())
-            return self._read[found[0]]
+        repeated = REPEATED.match(self.lexer.input.content, self.pos)
+        if repeated and repeated[0] in self._read:
+            self._resume_from(repeated.end())
+            return self._read[repeated[0]]
         type = super().parse_optional_type()
-        if found and type is not None:
-            self._read[found[0]] = type
+        if repeated and type is not None:
+            self._read[repeated[0]] = type
         return type

@@ -31,14 +31,14 @@ def trouble(text: str, largest: int) -> tuple[str, int] | None:
 
     largest  how many elements a tensor, vector or memref may have
     """
-    for found in RISKY.finditer(text):
-        if found["string"] and not found["end"]:
-            return "here begins a string that has no end, or an unknown escape", found.start()
-        if found["sizes"]:
-            count = math.prod(int(size[:9]) for size in found["sizes"].split("x")[:-1])
+    for match in RISKY.finditer(text):
+        if match["string"] and not match["end"]:
+            return "here begins a string that has no end, or an unknown escape", match.start()
+        if match["sizes"]:
+            count = math.prod(int(size[:9]) for size in match["sizes"].split("x")[:-1])
             if count > largest:
-                said = f"there is no room for more than {largest} elements, here are {count}"
-                return said, found.start()
+                message = f"there is no room for more than {largest} elements, here are {count}"
+                return message, match.start()
     return None
 
 

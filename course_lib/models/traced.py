@@ -59,15 +59,15 @@ def _parts(graph: Graph) -> Parts:
 def _graph(text: bytes, data: bytes) -> Graph:
     """The inverse. The weights are the last inputs in the text."""
     opened, at = parse_graph(text.decode()), len(data)
-    made: dict[Node, Node] = {}
+    new: dict[Node, Node] = {}
     for node in reversed(opened.inputs):
         if at:
             at -= node.type.nbytes
-            made[node] = _weight(node, data, at)
+            new[node] = _weight(node, data, at)
     for node in opened.nodes:
-        made.setdefault(node, node.with_inputs([made[i] for i in node.inputs]))
-    inputs = [node for node in opened.inputs if made[node] is node]
-    return verify(Graph.of(inputs, [made[o] for o in opened.outputs], opened.name))
+        new.setdefault(node, node.with_inputs([new[i] for i in node.inputs]))
+    inputs = [node for node in opened.inputs if new[node] is node]
+    return verify(Graph.of(inputs, [new[o] for o in opened.outputs], opened.name))
 
 
 def _weight(node: Node, data: bytes, at: int) -> Node:

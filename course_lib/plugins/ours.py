@@ -39,15 +39,15 @@ def plug(
 
     done = model.partition.run(inputs, on_chip, lambda part, values: model.runs[part](values))
     outputs = [np.asarray(value) for value in done]
-    layers = tuple(row for made in model.programs for row in chip_layers(made))
+    layers = tuple(row for program in model.programs for row in chip_layers(program))
     report = PlugReport(
         into="ours",
         chip=chip.name,
         subgraphs=len(model.programs),
         macs=sum(map(macs, integers.ops)),
         macs_offloaded=sum(layer.macs for layer in layers),
-        cycles=sum(made.timing.total for made in model.programs),
-        dram_bytes=sum(port_bytes(made.program, chip) for made in model.programs),
+        cycles=sum(program.timing.total for program in model.programs),
+        dram_bytes=sum(port_bytes(program.program, chip) for program in model.programs),
         refusals=tuple(map(str, model.partition.refusals)),
         layers=layers,
         notes=tuple(model.partition.notes),
@@ -57,16 +57,16 @@ def plug(
     return outputs, report
 
 
-def chip_layers(made: ChipProgram) -> list[PlugLayer]:
+def chip_layers(program: ChipProgram) -> list[PlugLayer]:
     """The layers of a program with their clocks and bytes."""
-    ends = (*made.starts[1:], len(made.program))
+    ends = (*program.starts[1:], len(program.program))
     moved = [
-        port_bytes(made.program[start:end], made.chip)
-        for start, end in zip(made.starts, ends, strict=True)
+        port_bytes(program.program[start:end], program.chip)
+        for start, end in zip(program.starts, ends, strict=True)
     ]
     return [
         PlugLayer(row.name, row.kind, row.macs, row.clocks, sent)
-        for row, sent in zip(layer_rows(made), moved, strict=True)
+        for row, sent in zip(layer_rows(program), moved, strict=True)
     ]
 
 

@@ -13,11 +13,11 @@ VERSION = "0.14.0"  # what is used here has no promise of staying as it is
 HOW = f"pip install tinygrad=={VERSION}, or {install('tinygrad')}"
 
 try:
-    _found = version("tinygrad")
+    _installed = version("tinygrad")
 except PackageNotFoundError:
     raise ImportError(f"the package tinygrad is missing: {HOW}", name="tinygrad") from None
-if _found != VERSION:
-    raise ImportError(f"tinygrad {_found} is here, {VERSION} is needed: {HOW}", name="tinygrad")
+if _installed != VERSION:
+    raise ImportError(f"tinygrad {_installed} is here, {VERSION} is needed: {HOW}", name="tinygrad")
 need("tinygrad")
 
 _limit = sys.getrecursionlimit()

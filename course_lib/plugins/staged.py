@@ -61,15 +61,15 @@ def read_staged(text: str) -> list[Staged]:
     lines = [line for line in (row.split("#")[0].strip() for row in text.splitlines()) if line]
     if not 0 < len(lines) <= LINES:
         raise ValueError(f"a program has 1 to {LINES} lines, this one has {len(lines)}")
-    found: dict[str, Staged] = {}
+    by_name: dict[str, Staged] = {}
     for line in lines:
-        one = _read(line)
-        unknown = [x for x in one.operands if isinstance(x, str) and x not in found]
-        if one.name in found or unknown:
-            why = f"{unknown[0]} is not above it" if unknown else f"there are two {one.name}"
+        line_read = _read(line)
+        unknown = [x for x in line_read.operands if isinstance(x, str) and x not in by_name]
+        if line_read.name in by_name or unknown:
+            why = f"{unknown[0]} is not above it" if unknown else f"there are two {line_read.name}"
             raise ValueError(f"{why}: {line[:80]!r}")
-        found[one.name] = one
-    return list(found.values())
+        by_name[line_read.name] = line_read
+    return list(by_name.values())
 
 
 def _read(line: str) -> Staged:

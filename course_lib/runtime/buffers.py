@@ -63,12 +63,12 @@ class Buffers:
 
     def outputs(self, arrays: Arrays) -> list[np.ndarray]:
         """Results as arrays of the caller's own: never our arena, a constant or an input."""
-        found = []
+        results = []
         for owner, dims, given_away in self.returned:
             array = arrays[owner]
             array = array if array.shape == dims else array.reshape(dims)
-            found.append(array if given_away else array.copy())
-        return found
+            results.append(array if given_away else array.copy())
+        return results
 
 
 def check_memory(program: Program, memory: MemoryPlan) -> None:

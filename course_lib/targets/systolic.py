@@ -22,7 +22,7 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.offload import Offloaded, Run, offload
 from course_lib.accelerator.compile.report import ChipReport, chip_report
 from course_lib.accelerator.isa.text import disassemble
-from course_lib.arguments import said
+from course_lib.arguments import mismatch
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.samples import random_inputs
 from course_lib.ir.graph.verify import verify
@@ -60,7 +60,7 @@ def chip_of(options: Options) -> Chip:
     """The chip that is meant. ValueError in words if there is none."""
     chip = options.chip
     if not isinstance(chip, (str, Chip)):
-        raise ValueError(said("chip", str | Chip, chip))
+        raise ValueError(mismatch("chip", str | Chip, chip))
     if isinstance(chip, str) and chip not in PRESETS:
         raise ValueError(f"chip is one of {', '.join(PRESETS)}, got {chip!r}")
     return PRESETS[chip] if isinstance(chip, str) else chip

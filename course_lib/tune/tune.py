@@ -305,7 +305,7 @@ class _Search:
             self.price() if how.decides != "time" else None,
             self.measure() if how.decides != "model" else None,
             seed=how.seed,
-            progress=self.said,
+            progress=self.report_progress,
             **how.options,
         )
         default, best = record.default.kernel, record.best.kernel
@@ -338,7 +338,7 @@ class _Search:
             kernels, replace(machine, threads=self.work.threads), ask or self.ask
         )
 
-    def said(self, count: int, best: Candidate) -> None:
+    def report_progress(self, count: int, best: Candidate) -> None:
         if self.progress:
             seconds = f"{1e6 * best.seconds:.1f} us" if best.seconds else ""
             words = f"{self.work.kernel.name[:40]}: {count} tried, {seconds}"

@@ -72,14 +72,14 @@ class Whole:
         )
 
     def fastest(
-        self, base: CompiledModel, found: Sequence[tuple[Choice[Value], Tuned]], seconds: float
+        self, base: CompiledModel, choices: Sequence[tuple[Choice[Value], Tuned]], seconds: float
     ) -> Choice[Value] | None:
         """Of these choices, each with what the model is compiled with then, the one that gains most
         against `base`; None: none by more than the noise."""
         wanted, best = base.run(self.arrays), None
-        for choice, tuned in found:
+        for choice, tuned in choices:
             model = self.compiled(tuned)
-            before, after = self.in_turns([base, model], seconds / len(found))
+            before, after = self.in_turns([base, model], seconds / len(choices))
             choice = replace(choice, measured=(min(before), min(after)))
             wins = faster(before, after) and self.agrees(model, wanted)
             if wins and (best is None or choice.gain > best.gain):

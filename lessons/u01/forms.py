@@ -62,12 +62,12 @@ def tinygrads() -> tuple[dict[str, str], str]:
         return dict(TINYGRAD), BY_TINYGRAD.words
     limit = sys.getrecursionlimit()  # importing tinygrad raises it, for everything in the process
     try:
-        made, right = _made_by_tinygrad(), _run_by_tinygrad()
+        program, right = _made_by_tinygrad(), _run_by_tinygrad()
     finally:
         sys.setrecursionlimit(limit)
-    same = "the same as" if made == TINYGRAD else "not the same as"
+    same = "the same as" if program == TINYGRAD else "not the same as"
     agrees = "agrees" if right else "does not agree"
-    return made, f"made just now, {same} the recording; its interpreter {agrees} with numpy"
+    return program, f"made just now, {same} the recording; its interpreter {agrees} with numpy"
 
 
 def _made_by_tinygrad() -> dict[str, str]:

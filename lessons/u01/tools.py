@@ -31,10 +31,12 @@ def refusals() -> tuple[Picture, str]:
     """Who refuses which program, as a table, and the words with which they do."""
     rows, words = [], []
     for fault, (model, nodes) in _faults().items():
-        said = {name: _verdict(look, model) for name, look in _tools().items()}
-        said["verify"] = _verdict(verify, Graph("g", (X,), nodes, (nodes[-1],)))
-        rows.append([fault, *(answer for answer, _ in said.values())])
-        heard = [f"    {tool}: {shorten(text, 112)}\n" for tool, (_, text) in said.items() if text]
+        answers = {name: _verdict(look, model) for name, look in _tools().items()}
+        answers["verify"] = _verdict(verify, Graph("g", (X,), nodes, (nodes[-1],)))
+        rows.append([fault, *(answer for answer, _ in answers.values())])
+        heard = [
+            f"    {tool}: {shorten(text, 112)}\n" for tool, (_, text) in answers.items() if text
+        ]
         words.append(f"{fault}\n" + "".join(heard))
     return table(rows, ["the fault", *_tools(), "verify"]), "\n".join(words[1:])
 

@@ -168,8 +168,8 @@ def instcombine(body: str) -> list[str]:
     manager.add_instruction_combine_pass()
     manager.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
     lines = str(next(f for f in module.functions if not f.is_declaration)).splitlines()
-    made = [line.split("=", 1)[1].split("(")[0].split() for line in lines if "=" in line]
-    return [w[-1].strip("@") if "call" in w else w[0] for w in made] or ["x"]
+    instructions = [line.split("=", 1)[1].split("(")[0].split() for line in lines if "=" in line]
+    return [w[-1].strip("@") if "call" in w else w[0] for w in instructions] or ["x"]
 
 
 # ── three opinions ──

@@ -73,10 +73,10 @@ def session(model: Any, level: str) -> tuple[Any, list[str]]:
         options.log_severity_level, options.intra_op_num_threads = 4, 1
         options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, wanted)
         options.optimized_model_filepath = str(saved)
-        made = ort.InferenceSession(model.SerializeToString(), options, disabled_optimizers=off,
-                                    providers=["CPUExecutionProvider"])  # fmt: skip
+        started = ort.InferenceSession(model.SerializeToString(), options, disabled_optimizers=off,
+                                       providers=["CPUExecutionProvider"])  # fmt: skip
         nodes = [node for node in onnx.load(saved).graph.node if node.op_type != "Constant"]
-        return made, [_kernel(node) for node in nodes]
+        return started, [_kernel(node) for node in nodes]
 
 
 def _kernel(node: Any) -> str:
@@ -88,13 +88,13 @@ def _kernel(node: Any) -> str:
 def compared(name: str, files: Mapping[str, Any], at: Iterable[Place]) -> dict[Place, list[float]]:
     """Kernels, ms on one thread, the same measured once more, and the largest relative difference
     from the first one, of files at levels of onnxruntime's optimizer."""
-    made = {(file, level): session(files[file], level) for file, level in at}
-    first = next(iter(made))
-    feed = {made[first][0].get_inputs()[0].name: example_inputs(name)[0]}
-    results = {key: one.run(None, feed)[0] for key, (one, _) in made.items()}
-    calls = {key: lambda s=one: s.run(None, feed) for key, (one, _) in made.items()}
+    sessions = {(file, level): session(files[file], level) for file, level in at}
+    first = next(iter(sessions))
+    feed = {sessions[first][0].get_inputs()[0].name: example_inputs(name)[0]}
+    results = {key: opened.run(None, feed)[0] for key, (opened, _) in sessions.items()}
+    calls = {key: lambda s=opened: s.run(None, feed) for key, (opened, _) in sessions.items()}
     ms, again = (fastest(calls, rounds=5) for _ in range(2))
     right = results[first]
     error = {key: float(abs(y - right).max() / abs(right).max()) for key, y in results.items()}
-    counts = {key: len(kernels) for key, (_, kernels) in made.items()}
-    return {key: [counts[key], ms[key], again[key], error[key]] for key in made}
+    counts = {key: len(kernels) for key, (_, kernels) in sessions.items()}
+    return {key: [counts[key], ms[key], again[key], error[key]] for key in sessions}

@@ -150,11 +150,11 @@ def on_the_clock(graphs: Mapping[str, Graph], heuristics: Heuristics) -> list[li
     """Kernels, MB, and ms on one thread, of models that were fused with each heuristic."""
     rows = []
     for name, graph in graphs.items():
-        inputs, made = example_inputs(name), {}
+        inputs, models = example_inputs(name), {}
         for label, rule in heuristics.items():
             with plugged("passes.should_fuse", rule):
-                made[label] = course_lib.compile(fuse(graph), passes=[], threads=1)
-        calls = {label: partial(one, *inputs) for label, one in made.items()}
+                models[label] = course_lib.compile(fuse(graph), passes=[], threads=1)
+        calls = {label: partial(m, *inputs) for label, m in models.items()}
         ms = fastest(calls, rounds=7)
-        rows += [[name, label, *cost(one.graph)[:2], ms[label]] for label, one in made.items()]
+        rows += [[name, label, *cost(m.graph)[:2], ms[label]] for label, m in models.items()]
     return rows

@@ -63,10 +63,10 @@ def read_net(model: str, shape: tuple[int, ...]) -> Graph:
 def programs() -> dict[str, Program]:
     """The networks of the chip, each for its small input, with the sizes of their weights alone."""
     largest_first = sorted(NETS, key=lambda net: net[1] != "resnet50")
-    made = {
+    sizes = {
         name: sizes_of(program_of(read_net(model, shape))) for name, model, shape in largest_first
     }
-    return {name: made[name] for name, _, _ in NETS}
+    return {name: sizes[name] for name, _, _ in NETS}
 
 
 def sizes_of(program: Program) -> Program:

@@ -116,9 +116,9 @@ def innermost(kernel: Kernel) -> Counts:
             labels[label[1]] = number
         jump = re.match(r"\s+j\w+\s+(\.L\w+)", line)
         if jump and jump[1] in labels:
-            found = _counted(lines[labels[jump[1]] + 1 : number + 1])
-            if found.multiply_adds:
-                return found
+            counted = _counted(lines[labels[jump[1]] + 1 : number + 1])
+            if counted.multiply_adds:
+                return counted
     raise ValueError(f"@{kernel.name} has no loop that multiplies")
 
 
@@ -128,9 +128,9 @@ def _counted(lines: Iterable[str]) -> Counts:
     return Counts(len(code), fmas, sum("%rsp" in line for line in code), "\n".join(code))
 
 
-def layer_table(made: Iterable[Layer]) -> Any:
+def layer_table(measured: Iterable[Layer]) -> Any:
     """Counted, expected by our cost model, and measured: each layer in each layout."""
-    rows, every = [], list(made)
+    rows, every = [], list(measured)
     for name in SIZES:
         mine = {each.layout: each for each in every if each.name == name}
         times = in_turn({layout: _runner(each) for layout, each in mine.items()}, repeat=25)

@@ -46,8 +46,8 @@ def counted_in_cpp(lines: str, *texts: str) -> list[dict[str, int]] | None:
 def _counts(plugin: str, folder: Path, text: str) -> dict[str, int]:
     (folder / "text.ll").write_text(text)
     command = [tool("opt"), f"-load-pass-plugin={plugin}", "-passes=count", "-disable-output"]
-    said = _output([*command, str(folder / "text.ll")])
-    return {name: int(count) for name, count in map(str.split, said.splitlines())}
+    printed = _output([*command, str(folder / "text.ll")])
+    return {name: int(count) for name, count in map(str.split, printed.splitlines())}
 
 
 def block_frequencies(text: str) -> dict[str, float] | None:
@@ -56,8 +56,8 @@ def block_frequencies(text: str) -> dict[str, float] | None:
         return None
     command = [tool("opt"), "-passes=print<block-freq>", "-disable-output", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
-    found = re.findall(r"^ - (\S+): float = ([\d.]+)", done.stdout + done.stderr, re.M)
-    return {name: float(number) for name, number in found}
+    frequencies = re.findall(r"^ - (\S+): float = ([\d.]+)", done.stdout + done.stderr, re.M)
+    return {name: float(number) for name, number in frequencies}
 
 
 # of the dot product after O3 for Haswell
@@ -73,7 +73,7 @@ LOOPS = {  # each with the block in front of it
 def _output(command: list[str]) -> str:
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if "error" in line] or ["it failed"]
-        place = said[0].rpartition("count.cpp:")[2]
+        errors = [line for line in done.stderr.splitlines() if "error" in line] or ["it failed"]
+        place = errors[0].rpartition("count.cpp:")[2]
         raise ValueError(f"{Path(command[0]).name}: {place}")
     return done.stdout

@@ -63,8 +63,8 @@ def needing(*names: str) -> Callable[[F], F]:
                 return function(*args, **kwargs)
             except Exception as error:
                 ask = " or ".join(f'check("{name}")' for name in names)
-                said = f"{type(error).__name__}: {error}".splitlines()[0]
-                raise Unfinished(f"This needs a right answer; {ask} says more. {said}") from None
+                reason = f"{type(error).__name__}: {error}".splitlines()[0]
+                raise Unfinished(f"This needs a right answer; {ask} says more. {reason}") from None
 
         return call  # type: ignore[return-value]
 
@@ -161,11 +161,11 @@ def guessed_and_counted(n: int) -> Picture:
 
 def machine_lanes(text: str, cpu: str = HASWELL) -> list[tuple[str, int]]:
     """The FMA instructions of the machine code for a module, each with its lanes."""
-    found = re.findall(
+    instructions = re.findall(
         r"\b(vfn?m(?:add|sub)\d+([ps][sd]))\s.*%([xy])mm\d+$", assembly(text, cpu), re.M
     )
     wide = {"x": {"ps": 4, "pd": 2}, "y": {"ps": 8, "pd": 4}}
-    return [(name, VECTOR.get(kind) or wide[size][kind]) for name, kind, size in found]
+    return [(name, VECTOR.get(kind) or wide[size][kind]) for name, kind, size in instructions]
 
 
 @needing("llvm.fma.arithmetic")
@@ -180,8 +180,8 @@ def on_processors() -> Picture:
     rows = []
     for name, text in SMALL.items():
         (count,) = count_fma(text).values()
-        made = [machine.emit_assembly(llvm.parse_assembly(text)) for machine in machines]
-        rows.append([name, fused(count.static), *(len(FMA.findall(code)) for code in made)])
+        listings = [machine.emit_assembly(llvm.parse_assembly(text)) for machine in machines]
+        rows.append([name, fused(count.static), *(len(FMA.findall(code)) for code in listings)])
     return table(rows, ["", "your count", *PROCESSORS])
 
 

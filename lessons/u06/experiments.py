@@ -21,7 +21,7 @@ from course_lib.machine.lives import lives_of
 from course_lib.machine.select import select
 from course_lib.machine.spill import allocate
 from lessons.u06.kernels import kernels
-from lessons.u06.tables import built, counts
+from lessons.u06.tables import built, counts_table
 
 
 def in_place(code: Sequence[Instr], core: Core) -> list[Instr]:
@@ -29,7 +29,7 @@ def in_place(code: Sequence[Instr], core: Core) -> list[Instr]:
     operand is read no more; otherwise the one that has been free longest."""
     ends = {live.name: live.end for live in lives_of(code)}
     free, register = [f"f{k}" for k in range(core.registers)], {}
-    made = []
+    renamed = []
     for n, instr in enumerate(code):
         over = [name for name in dict.fromkeys(instr.reads) if ends[name] == n]
         reads = tuple(register[name] for name in instr.reads)
@@ -37,8 +37,8 @@ def in_place(code: Sequence[Instr], core: Core) -> list[Instr]:
         free += [register[name] for name in over if name != stays]
         if instr.into:
             register[instr.into] = register[stays] if stays else free.pop(0)
-        made.append(replace(instr, into=register.get(instr.into, ""), reads=reads))
-    return made
+        renamed.append(replace(instr, into=register.get(instr.into, ""), reads=reads))
+    return renamed
 
 
 def counting(code: Sequence[Instr], core: Core) -> list[Instr]:
@@ -76,7 +76,7 @@ def experiments_table() -> Picture:
         runs = [built(name, "your order")[1], *map(measure, experiments(name))]
         rows.append([name, *(run.cycles for run in runs)])
     ways = ("your pieces", "sums stay in their registers", "living values are counted")
-    return counts(rows, ["kernel", *(f"{way} (cycles)" for way in ways)])
+    return counts_table(rows, ["kernel", *(f"{way} (cycles)" for way in ways)])
 
 
 def experiments(name: str) -> tuple[Built, Built]:
@@ -85,6 +85,7 @@ def experiments(name: str) -> tuple[Built, Built]:
     block = block_of(kernel, core.lanes)
     code = select(block)
     stays = scheduled(in_place(code, core), core, block.lanes)
-    found = allocate(counting(code, core), core)
+    allocation = allocate(counting(code, core), core)
     return (Built(kernel, core, block.lanes, code, stays, ()),
-            Built(kernel, core, block.lanes, code, found.code, found.spilled))  # fmt: skip
+            Built(kernel, core, block.lanes, code, allocation.code,
+                  allocation.spilled))  # fmt: skip

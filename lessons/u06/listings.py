@@ -74,9 +74,9 @@ def targets_table() -> Picture:
     rows = []
     for target, (pattern, numbers) in MULTIPLY_ADDS.items():
         text = assembly(layer(), target)
-        found = re.findall(pattern, text)
+        multiply_adds = re.findall(pattern, text)
         rows.append([target, PROCESSORS[target].cpu, len(text.splitlines()),
-                     found[0].split()[0], numbers, len(found)])  # fmt: skip
+                     multiply_adds[0].split()[0], numbers, len(multiply_adds)])  # fmt: skip
     header = ["target", "processor", "lines of assembly", "its multiply-add",
               "float32 at once, per thread", "how often it appears"]  # fmt: skip
     return table(rows, header)
@@ -87,10 +87,10 @@ def lanes_table() -> Picture:
     targets: its first multiply-add, how many that takes, and on how many numbers each works."""
     rows = []
     for target, (_, numbers) in MULTIPLY_ADDS.items():
-        found = re.findall(r"vfmadd\w+ps|fmla|vfmacc\.vf|vfmadd\.v\w|fma\.rn\.f32|v_pk_fma_f32",
-                           assembly(tile(1, 1), target))  # fmt: skip
-        rows.append([target, PROCESSORS[target].cpu, found[0], len(found), numbers,
-                     len(found) * numbers])  # fmt: skip
+        fmas = re.findall(r"vfmadd\w+ps|fmla|vfmacc\.vf|vfmadd\.v\w|fma\.rn\.f32|v_pk_fma_f32",
+                          assembly(tile(1, 1), target))  # fmt: skip
+        rows.append([target, PROCESSORS[target].cpu, fmas[0], len(fmas), numbers,
+                     len(fmas) * numbers])  # fmt: skip
     return table(rows, ["target", "processor", "its first multiply-add", "multiply-adds",
                         "float32 in each", "multiplications in all"])  # fmt: skip
 
@@ -108,7 +108,7 @@ LOADS = {"nvptx": r"ld\.(?!param)[\w.]+", "amdgpu": r"\b\w+_(?:load_dword|read_b
 def loads_from(number: int) -> list[str]:
     """What a load of the layer becomes on both GPUs if its pointers are of that address space. With
     generic ones it is a function, because LLVM takes a kernel's arguments to be global."""
-    found = []
+    texts = []
     for target, pattern in LOADS.items():
         machine = target_machine(target)
         text = llvm_ir(layer(), target).replace("addrspace(1)", f"addrspace({number})")
@@ -116,8 +116,8 @@ def loads_from(number: int) -> list[str]:
             text = re.sub(r"define \w+_kernel ", "define ", text)
         load = re.search(pattern, machine.emit_assembly(optimize(text, machine)))
         assert load is not None
-        found.append(load[0])
-    return found
+        texts.append(load[0])
+    return texts
 
 
 def spaces_table() -> Picture:

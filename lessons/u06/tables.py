@@ -39,40 +39,42 @@ def built(name: str, step: str, ways: Sequence[str] | None = None) -> tuple[Buil
 def _built(name: str, plain: Sequence[str], ways: Sequence[str] | None = None) -> tuple[Built, Run]:
     with ExitStack() as stack:
         stack.enter_context(baselines(*plain))
-        made = build(kernels()[name], phases=ways)
-        return made, measure(made)
+        block = build(kernels()[name], phases=ways)
+        return block, measure(block)
 
 
-def counts(rows: Sequence[Sequence[str | int]], headers: Sequence[str], title: str = "") -> Picture:
+def counts_table(
+    rows: Sequence[Sequence[str | int]], headers: Sequence[str], title: str = ""
+) -> Picture:
     """A table of whole numbers with all their digits: they are counts, and the text quotes them."""
     return table(rows, headers, title, exact=headers[1:])
 
 
-def bound_of(made: Built) -> int:
+def bound_of(block: Built) -> int:
     """What no order of the selected instructions can beat."""
-    return bound(needs_of(made.selected, made.lanes), made.core.width)
+    return bound(needs_of(block.selected, block.lanes), block.core.width)
 
 
 def cycles_table(*steps: str, bounds: bool = False) -> Picture:
     """Cycles of the five kernels; `bounds`: and what no order of the last column's can beat."""
     rows = []
     for name in kernels():
-        made = [built(name, step) for step in steps]
-        last = [bound_of(made[-1][0])] if bounds else []
-        rows.append([name, *(run.cycles for _, run in made), *last])
+        blocks = [built(name, step) for step in steps]
+        last = [bound_of(blocks[-1][0])] if bounds else []
+        rows.append([name, *(run.cycles for _, run in blocks), *last])
     columns = [f"{step} (cycles)" for step in steps] + ["bound (cycles)"] * bounds
-    return counts(rows, ["kernel", *columns])
+    return counts_table(rows, ["kernel", *columns])
 
 
 def costs_table(name: str, *steps: str) -> Picture:
     """What one kernel costs in each column, count by count."""
     rows = []
     for step in steps:
-        made, run = built(name, step)
-        rows.append([step, run.instructions, len(made.spilled), run.spills, run.stalls, run.cycles])
+        code, run = built(name, step)
+        rows.append([step, run.instructions, len(code.spilled), run.spills, run.stalls, run.cycles])
     header = ["", "instructions", "spilled values", "their loads and stores", "empty cycles",
               "cycles"]  # fmt: skip
-    return counts(rows, header, title=name)
+    return counts_table(rows, header, title=name)
 
 
 def covers_table(*others: str) -> Picture:
@@ -85,10 +87,10 @@ def covers_table(*others: str) -> Picture:
         with plugged(SLOTS[0], maximal_munch):
             munch = _built(name, plain)
         both = [single, munch, _built(name, plain)]
-        rows.append([name, *(len(made.selected) for made, _ in both),
+        rows.append([name, *(len(block.selected) for block, _ in both),
                      *(run.cycles for _, run in both)])  # fmt: skip
     covers = ("one by one", "maximal munch", "your tiles")
-    return counts(rows, ["kernel", *(f"{c} (instructions)" for c in covers),
+    return counts_table(rows, ["kernel", *(f"{c} (instructions)" for c in covers),
                         *(f"{c} (cycles)" for c in covers)])  # fmt: skip
 
 
@@ -99,7 +101,7 @@ def ways_table() -> Picture:
         runs = [built(name, "your order", ways) for ways in WAYS.values()]
         rows.append([name, *(run.cycles for _, run in runs), len(runs[1][0].spilled)])
     columns = [f"{way} (cycles)" for way in WAYS]
-    return counts(rows, ["kernel", *columns, "values spilled if before"])
+    return counts_table(rows, ["kernel", *columns, "values spilled if before"])
 
 
 def subsets() -> dict[tuple[str, ...], dict[str, int]]:
@@ -115,8 +117,8 @@ def bill() -> Picture:
     """Cycles with each set of the student's pieces, with ours, and the bound."""
     rows: list[list[str | int]] = []
     for mine, cycles in subsets().items():
-        said = " + ".join(WORDS[name] for name in mine) or "none"
-        rows.append([f"{said} (all)" if len(mine) == 3 else said, *cycles.values()])
+        words = " + ".join(WORDS[name] for name in mine) or "none"
+        rows.append([f"{words} (all)" if len(mine) == 3 else words, *cycles.values()])
     rows.append(["all, ours", *REFERENCE.values()])
     bounds = [bound_of(built(name, "your order")[0]) for name in kernels()]
     rows.append(["bound of your instructions", *bounds])

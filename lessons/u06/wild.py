@@ -87,10 +87,10 @@ def tool(names: tuple[str, ...]) -> str | None:
 
 def allocators() -> tuple[Picture, str]:
     """LLVM's three register allocators on the same three tiles, and where the numbers are from."""
-    found, program = dict(ALLOCATORS), tool(LLC)
+    spills, program = dict(ALLOCATORS), tool(LLC)
     if program:
-        found = {one: _by_each(program, *one) for one in ALLOCATORS}
-    rows = [[f"{r} × {v}", name, *counts] for (r, v), by in found.items()
+        spills = {sizes: _by_each(program, *sizes) for sizes in ALLOCATORS}
+    rows = [[f"{r} × {v}", name, *counts] for (r, v), by in spills.items()
             for name, counts in by.items()]  # fmt: skip
     word = "llc ran just now" if program else BY_LLC.words
     return table(rows, ["tile", "-regalloc=", "stores to the stack", "loads from it",
@@ -98,13 +98,13 @@ def allocators() -> tuple[Picture, str]:
 
 
 def _by_each(program: str, rows: int, vectors: int) -> dict[str, tuple[int, int, int]]:
-    text, found = haswell(rows, vectors)[0], {}
+    text, spills = haswell(rows, vectors)[0], {}
     for name in ("fast", "basic", "greedy"):
         command = [program, "-O3", "-mcpu=haswell", f"-regalloc={name}", "-o", "-"]
-        made = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-        loop = re.findall(r"^\s+[a-z]", inner_loop(made.stdout), re.M)
-        found[name] = (*spills_in(made.stdout), len(loop))
-    return found
+        compiled = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+        loop = re.findall(r"^\s+[a-z]", inner_loop(compiled.stdout), re.M)
+        spills[name] = (*spills_in(compiled.stdout), len(loop))
+    return spills
 
 
 def tinygrad_counts() -> tuple[dict[str, int], str]:
@@ -141,10 +141,10 @@ def loads_table(ours: object) -> tuple[Picture, str]:
     And a word on where tinygrad's numbers are from."""
     seen, word = tinygrad_counts()
     loaded = 16 * seen["ld.global.v4.f32"] + 4 * seen["ld.global.f32"]
-    made = seen["fma.rn.f32"] + seen["mul.f32"]
+    products = seen["fma.rn.f32"] + seen["mul.f32"]
     mine = float(str(ours))
     rows = [["ours, one point", 4, mine, mine / 4],
-            ["tinygrad, 12 points", made, loaded, loaded / made]]  # fmt: skip
+            ["tinygrad, 12 points", products, loaded, loaded / products]]  # fmt: skip
     return table(rows, ["a thread's loop", "multiplications", "bytes that its loads name",
                         "bytes for each multiplication"]), word  # fmt: skip
 
@@ -156,5 +156,5 @@ def mca() -> Picture:
         return listing(f"llvm-mca is not installed; {BY_MCA.words}", BY_MCA["summary"])
     command = [program, "-mtriple=x86_64", "-mcpu=haswell", "-iterations=100"]
     done = subprocess.run(command, input=inner_loop(), capture_output=True, text=True, check=True)
-    said = done.stdout.split("Instruction Info:")[0].strip()
-    return listing("llvm-mca: the loop of the tile 6 × 2 on Haswell, 100 times", said)
+    summary = done.stdout.split("Instruction Info:")[0].strip()
+    return listing("llvm-mca: the loop of the tile 6 × 2 on Haswell, 100 times", summary)

@@ -56,8 +56,8 @@ def libraries_table(products: Sequence[Sizes], ours: Mapping[str, Sequence[float
         if find_spec(name) is None:
             rows.append([f"{name} (not installed)", "", *(None for _ in products)])
             continue
-        kernels, found = _run(name, products, REPEAT)
-        rows.append([f"{name} {version(name)}", kernels, *(one / 1e9 for one in found)])
+        kernels, flops = _run(name, products, REPEAT)
+        rows.append([f"{name} {version(name)}", kernels, *(one / 1e9 for one in flops)])
     heads = [f"{m} × {n} × {k} (GFLOP/s)" for m, n, k in products]
     return table(rows, ["product", "kernels", *heads])
 
@@ -69,8 +69,8 @@ def _run(name: str, products: Sequence[Sizes], repeat: int) -> tuple[str, list[f
     sizes = [",".join(map(str, each)) for each in products]
     command = [sys.executable, "-W", "ignore", "-m", __name__, name, str(repeat), *sizes]
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    kernels, *found = done.stdout.splitlines()
-    return kernels, [float(one) for one in found]
+    kernels, *flops = done.stdout.splitlines()
+    return kernels, [float(one) for one in flops]
 
 
 def _numpy(sizes: Sizes) -> tuple[str, Callable[..., np.ndarray]]:
@@ -102,12 +102,12 @@ graph @product(%x: f32[{m},{k}], %w: f32[{k},{n}]) -> (f32[{m},{n}]) {{
 
 def _main(name: str, repeat: str, *products: str) -> None:
     prepare = {"numpy": _numpy, "torch": _torch, "onnxruntime": _onnxruntime}[name]
-    found = []
+    rates_of = []
     for text in products:
         m, n, k = map(int, text.split(","))
         kernels, run = prepare((m, n, k))
-        found.append(rates({name: run}, (m, n, k), int(repeat))[name])
-    print(kernels, *found, sep="\n")
+        rates_of.append(rates({name: run}, (m, n, k), int(repeat))[name])
+    print(kernels, *rates_of, sep="\n")
 
 
 if __name__ == "__main__":

@@ -131,11 +131,11 @@ def packing_table(yours: str, packed: str) -> Any:
     products: list[Sizes] = [(384, columns, 768) for columns in WIDTHS]
     rows: list[list[Any]] = []
     for sizes, blas in zip(products, blas_rates(products, TURNS * REPEAT), strict=True):
-        columns, found = sizes[1], speeds(bodies, sizes)
+        columns, speed = sizes[1], speeds(bodies, sizes)
         sets = {row * columns * 4 // LINE % first.sets for row in range(BLOCK)}
         few = (12, columns, BLOCK)
         waits = waiting(misses_of(touched(yours, *few), LARGE), few) if "yours" in bodies else None
-        rates = [found[name] / 1e9 if name in found else None for name in ("yours", "packed")]
+        rates = [speed[name] / 1e9 if name in speed else None for name in ("yours", "packed")]
         rows.append([f"{columns:,}", len(sets), waits, *rates, blas / 1e9])
     return table(rows, heads)
 
@@ -176,7 +176,7 @@ def counted_in(bodies: Mapping[str, str]) -> dict[str, list[Any]]:
     """Misses of the two caches and cycles of waiting, of each."""
     counts = {}
     for name, body in bodies.items():
-        found = misses_of(touched(body, *COUNTED), LARGE)
-        misses = [f"{sum(one.values()):,}" for one in found]
-        counts[name] = [*misses, waiting(found, COUNTED)]
+        missed = misses_of(touched(body, *COUNTED), LARGE)
+        misses = [f"{sum(by_buffer.values()):,}" for by_buffer in missed]
+        counts[name] = [*misses, waiting(missed, COUNTED)]
     return counts

@@ -54,9 +54,9 @@ def scheduled(sizes: Sizes, steps: str) -> Kernel:
     return parse_schedule(steps).apply(product(*sizes))
 
 
-def waiting(found: Sequence[Mapping[str, int]], sizes: Sizes) -> float:
+def waiting(missed: Sequence[Mapping[str, int]], sizes: Sizes) -> float:
     """Cycles of waiting for each multiply-add, from the misses of two caches."""
-    cycles = sum(w * sum(one.values()) for w, one in zip(WAITS, found, strict=True))
+    cycles = sum(w * sum(by_buffer.values()) for w, by_buffer in zip(WAITS, missed, strict=True))
     return cycles / int(np.prod(sizes))
 
 
@@ -65,13 +65,13 @@ def miss_table(kernels: Mapping[str, Kernel], caches: Sequence[Cache] = SMALL) -
     copies of an operand count with it."""
     rows = []
     for name, kernel in kernels.items():
-        found = misses(kernel, caches)
+        missed = misses(kernel, caches)
         (m, k), (_, n) = (b.type.dims for b in kernel.params[:2])
         first = {b.name: 0 for b in kernel.params}
-        for buffer, count in found[0].items():
+        for buffer, count in missed[0].items():
             first[re.sub(r"_tile.*|acc.*", "", buffer) or "out"] += count
-        cells = [f"{count:,}" for count in (*first.values(), sum(found[1].values()))]
-        rows.append([name, *cells, waiting(found, (m, n, k))])
+        cells = [f"{count:,}" for count in (*first.values(), sum(missed[1].values()))]
+        rows.append([name, *cells, waiting(missed, (m, n, k))])
     heads = [f"{name}, cache 1" for name in ("x", "w", "out")]
     return table(rows, ["loops", *heads, "all, cache 2", "waiting (cycles per multiply-add)"])
 
@@ -122,8 +122,8 @@ def differing(sizes: Sizes, schedules: Mapping[str, str]) -> Any:
 
 def reuse(kernel: Kernel) -> dict[int, int]:
     """How many accesses have each reuse distance; -1 for the first of a line."""
-    found = distances(trace(kernel).addresses // LINE)
-    values, counts = np.unique(found, return_counts=True)
+    reuse_distances = distances(trace(kernel).addresses // LINE)
+    values, counts = np.unique(reuse_distances, return_counts=True)
     return dict(zip(values.tolist(), counts.tolist(), strict=True))
 
 

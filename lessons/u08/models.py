@@ -27,16 +27,16 @@ HEADS = {"nothing": "loops that carry nothing", "a reduction": "loops that carry
 def kernels_of(name: str) -> list[Kernel]:
     """The kernels of a model after all passes, before they are scheduled; equal ones once."""
     program = lower(run_passes(traced(name), DEFAULT))
-    found = [step.kernel for step in program.steps if step.kernel]
-    return list({repr(kernel.body): kernel for kernel in found}.values())
+    kernels = [step.kernel for step in program.steps if step.kernel]
+    return list({repr(kernel.body): kernel for kernel in kernels}.values())
 
 
 def carries(kernel: Kernel, loop: Loop) -> str:
     """ "nothing", "a reduction" or "other": what a loop has to keep in order."""
-    found = carried(loop, nest_of(kernel.body, loop.var)[:-1])
+    dependences = carried(loop, nest_of(kernel.body, loop.var)[:-1])
     sums = {s.buffer for s in statements(loop.body) if isinstance(s, Accumulate)}
-    if all(one.buffer in sums for one in found):
-        return "a reduction" if found else "nothing"
+    if all(dependence.buffer in sums for dependence in dependences):
+        return "a reduction" if dependences else "nothing"
     return "other"
 
 

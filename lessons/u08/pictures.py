@@ -60,9 +60,9 @@ def lattice(
     summary = f"{count}, {len(back)} of them backwards" if block else count
     right, low = LEFT + steps * APART, TOP + high * APART * 0.75
     ends = [[(t, i + skew * t - 1 + first) for t, i in arrow] for arrow in arrows]
-    said = "; ".join(f"{p} -> {q}{' backwards' * (arrow in back)}"
-                     for (p, q), arrow in zip(ends, arrows, strict=True))  # fmt: skip
-    return sketch(title, summary, content, right, low, f"{title}: {summary}\n{said}")
+    arrows_text = "; ".join(f"{p} -> {q}{' backwards' * (arrow in back)}"
+                            for (p, q), arrow in zip(ends, arrows, strict=True))  # fmt: skip
+    return sketch(title, summary, content, right, low, f"{title}: {summary}\n{arrows_text}")
 
 
 def _at(point: Point, skew: int) -> tuple[float, float]:

@@ -52,21 +52,23 @@ def llvm_says() -> tuple[dict[tuple[int, int], str], str]:
     command = [OPT, "-passes=print<da>", "-disable-output"]
     text, _ = emit_module(row())
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    found = re.findall(r"Src:(.*)--> Dst:(.*)\n *da analyze - (?:consistent )?(.*)!", done.stderr)
-    numbers = {text: k for k, text in enumerate(dict.fromkeys(end.strip() for _, end, _ in found))}
-    pairs = {(numbers[a.strip()], numbers[b.strip()]): said for a, b, said in found}
-    return {p: said for p, said in pairs.items() if 3 in p}, "opt-22 ran just now"
+    lines = re.findall(r"Src:(.*)--> Dst:(.*)\n *da analyze - (?:consistent )?(.*)!", done.stderr)
+    numbers = {text: k for k, text in enumerate(dict.fromkeys(end.strip() for _, end, _ in lines))}
+    pairs = {(numbers[a.strip()], numbers[b.strip()]): verdict for a, b, verdict in lines}
+    return {p: verdict for p, verdict in pairs.items() if 3 in p}, "opt-22 ran just now"
 
 
 def analysis_table() -> tuple[Any, str]:
     """For each pair of accesses to `out`, what LLVM says, and what we say."""
-    said, word = llvm_says()
-    ours: dict[tuple[int, int], list[str]] = {pair: [] for pair in said}
-    for found in dependences(row().body):
-        first, second = _number(found.pair.first), _number(found.pair.second)
-        ours[min(first, second), max(first, second)].append(f"{found.kind} {found.distance}")
+    verdicts, word = llvm_says()
+    ours: dict[tuple[int, int], list[str]] = {pair: [] for pair in verdicts}
+    for dependence in dependences(row().body):
+        first, second = _number(dependence.pair.first), _number(dependence.pair.second)
+        ours[min(first, second), max(first, second)].append(
+            f"{dependence.kind} {dependence.distance}"
+        )
     rows = [[f"{ACCESSES[a]}, {ACCESSES[b]}", text, "; ".join(ours[a, b])]
-            for (a, b), text in said.items()]  # fmt: skip
+            for (a, b), text in verdicts.items()]  # fmt: skip
     return table(rows, ["accesses", "LLVM's DependenceAnalysis", "ours, as (t, i)"]), word
 
 
@@ -81,8 +83,8 @@ def polly() -> tuple[list[str], str]:
     flags = "-O3 -mllvm -polly -mllvm -polly-position=early -mllvm -polly-print-opt-isl"
     command = [CLANG, *flags.split(), *["-c", "-o", "/dev/null", "-x", "c", "-"]]
     done = subprocess.run(command, input=C, capture_output=True, text=True)
-    found = _bands(done.stdout + done.stderr)
-    return (found, "clang-22 ran just now") if found else (POLLY, BY_CLANG.words)
+    bands = _bands(done.stdout + done.stderr)
+    return (bands, "clang-22 ran just now") if bands else (POLLY, BY_CLANG.words)
 
 
 def graphite() -> tuple[list[str], str]:
@@ -96,13 +98,13 @@ def graphite() -> tuple[list[str], str]:
         command = [GCC, *flags, "-x", "c", "-", "-o", str(Path(folder, "row.o"))]
         subprocess.run(command, input=C, capture_output=True, text=True)
         text = dump.read_text() if dump.exists() else ""
-    found = _bands(text.split("isl transformed schedule")[-1].split("AST")[0]) if text else []
-    return (found, "gcc ran just now") if found else kept
+    bands = _bands(text.split("isl transformed schedule")[-1].split("AST")[0]) if text else []
+    return (bands, "gcc ran just now") if bands else kept
 
 
 def _bands(text: str) -> list[str]:
-    found = re.findall(r'schedule: *"(\[\{.*\}\])"', text)
-    return list(dict.fromkeys(found))
+    bands = re.findall(r'schedule: *"(\[\{.*\}\])"', text)
+    return list(dict.fromkeys(bands))
 
 
 def in_squares(side: int) -> Kernel:

@@ -84,20 +84,20 @@ def recorded(problem: Problem) -> dict[str, Any]:
     places: dict[int | None, int] = {None: 0}
     going_on = [search.root]
     for _ in range(DEPTH):
-        found: dict[str, list[State]] = {}
+        by_kind: dict[str, list[State]] = {}
         for state in going_on:
             for move in moves(problem, state.kernel, state.decisions):
                 new = search.extend(state, move)
                 if new is None or new.number is None:
                     continue
-                made = search.candidates[new.number]
+                candidate = search.candidates[new.number]
                 last = texts.setdefault(as_text(new.decisions[-1]), len(texts))
-                rows.append([places[state.number], last, round((made.predicted or 0) * CLOCK)])
+                rows.append([places[state.number], last, round((candidate.predicted or 0) * CLOCK)])
                 places[new.number] = len(rows)
-                found.setdefault(move.kind, []).append(new)
+                by_kind.setdefault(move.kind, []).append(new)
         going_on = [
             state
-            for kind, states in found.items()
+            for kind, states in by_kind.items()
             for state in sorted(states, key=lambda s: rows[places[s.number] - 1][2])[: WIDTHS[kind]]
         ]
     start = round(predict(problem.kernel, problem.machine).clocks)

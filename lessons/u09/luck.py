@@ -39,13 +39,13 @@ def so_far(record: Record) -> list[tuple[int, float]]:
 
 def recorded() -> dict[str, Any]:
     problem = problem_of(next(iter(SHAPES.values())))
-    made: dict[str, Any] = {
+    results: dict[str, Any] = {
         words: [so_far(search(problem, Budget(priced=PRICES), predict, seed=seed, depth=DEPTH))
                 for seed in range(RUNS)]
         for words, search in SEARCHES.items()
     }  # fmt: skip
-    made["walks"] = [estimate(problem, DEPTH, walks=1, seed=seed) for seed in range(WALKS)]
-    return made
+    results["walks"] = [estimate(problem, DEPTH, walks=1, seed=seed) for seed in range(WALKS)]
+    return results
 
 
 LUCK: dict[str, Any] = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}

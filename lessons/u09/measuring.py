@@ -114,17 +114,17 @@ def _unrolled(candidate: Candidate) -> bool:
     return len(last) == 2 and all(text.startswith("unroll(k") for text in last)
 
 
-def scatter_of(found: Sequence[Point]) -> Plot:
+def scatter_of(schedules: Sequence[Point]) -> Plot:
     """Each schedule twice: priced for AVX2 and for the processor at hand. On the line, model and
     clock agree."""
     groups: dict[str, list[tuple[float, float]]] = {}
-    for p in sorted(found, key=lambda p: not p.unrolled):
+    for p in sorted(schedules, key=lambda p: not p.unrolled):
         group = "AVX2, filter unrolled" if p.unrolled else "AVX2, others"
         groups.setdefault(group, []).append((1e3 * p.predicted, 1e3 * p.measured))
-    groups["this processor"] = [(1e3 * p.here, 1e3 * p.measured) for p in found]
+    groups["this processor"] = [(1e3 * p.here, 1e3 * p.measured) for p in schedules]
     plot = scatter(groups, "cost model (ms)", "clock (ms)",
                    f"{FIRST}: schedules by model and by clock", log="xy")  # fmt: skip
-    known = [1e3 * t for p in found for t in (p.here, p.predicted, p.measured)]
+    known = [1e3 * t for p in schedules for t in (p.here, p.predicted, p.measured)]
     ends = (0.9 * min(known), 1.1 * max(known))
     for axis in (plot.axes.xaxis, plot.axes.yaxis):
         axis.set_ticks([t for t in TICKS if ends[0] < t < ends[1]])
@@ -133,9 +133,9 @@ def scatter_of(found: Sequence[Point]) -> Plot:
     return plot
 
 
-def scatter_again(found: Sequence[Point]) -> str:
+def scatter_again(schedules: Sequence[Point]) -> str:
     """How far apart two measurements of the same code lie."""
-    apart = [max(p.once, p.again) / min(p.once, p.again) - 1 for p in found]
+    apart = [max(p.once, p.again) / min(p.once, p.again) - 1 for p in schedules]
     return f"two measurements of the same code lie {median(apart):.0%} apart in the median, " \
         f"{max(apart):.0%} at most"  # fmt: skip
 
@@ -198,18 +198,18 @@ class ResNet:
             text = nameless(kernel)
             if text not in dearest:
                 return choose_once(kernel, machine, constants)
-            found = beam(Problem(kernel, machine, constants), Budget(priced=priced), price,
-                         width=width, depth=DEPTH)  # fmt: skip
-            self.searched[text] = found
-            assert found.best.kernel
-            return found.best.kernel
+            searched = beam(Problem(kernel, machine, constants), Budget(priced=priced), price,
+                            width=width, depth=DEPTH)  # fmt: skip
+            self.searched[text] = searched
+            assert searched.best.kernel
+            return searched.best.kernel
 
         return schedule(self.program, AVX2, chooser)
 
     def run(self, program: Program) -> Callable[[], list[np.ndarray]]:
         code = compile_program(program, "host", 1)
-        made = CompiledModel(self.graph, program, self.memory, code, [], {})
-        return lambda: made.run(self.inputs)
+        model = CompiledModel(self.graph, program, self.memory, code, [], {})
+        return lambda: model.run(self.inputs)
 
 
 def clocks_of(program: Program) -> float:
@@ -217,12 +217,12 @@ def clocks_of(program: Program) -> float:
     return sum(price(step.kernel, AVX2).clocks for step in program.steps if step.kernel)
 
 
-def resnet_table(net: ResNet, found: Program) -> Picture:
+def resnet_table(net: ResNet, tuned: Program) -> Picture:
     """Clocks by the cost model and milliseconds by the clock; and whether the results agree."""
-    runs = [net.run(net.default), net.run(found)]
+    runs = [net.run(net.default), net.run(tuned)]
     one, other = (run()[0] for run in runs)
     assert np.allclose(one, other, rtol=1e-3, atol=1e-3), "a schedule changed the result"
     rows = [[words, million(clocks_of(program)), 1e3 * best] for words, program, best in
-            zip(("default", "your beam"), (net.default, found), least(in_turns(runs, 16)),
+            zip(("default", "your beam"), (net.default, tuned), least(in_turns(runs, 16)),
                 strict=True)]  # fmt: skip
     return table(rows, ["ResNet-18, one thread", "cost model (million clocks)", "clock (ms)"])

@@ -153,10 +153,10 @@ def progress_plot() -> Plot:
     for words, runs in searches().items():
         last = max(int(run[-1][0]) for run in runs)
         counts = range(1, last + 1)
-        found = [[best_after(run, n) for run in runs] for n in counts]
-        middle = [(n, median(some)) for n, some in zip(counts, found, strict=True)]
+        best = [[best_after(run, n) for run in runs] for n in counts]
+        middle = [(n, median(some)) for n, some in zip(counts, best, strict=True)]
         series[words] = corners(middle)
-        bands.append((counts, [min(some) for some in found], [max(some) for some in found]))
+        bands.append((counts, [min(some) for some in best], [max(some) for some in best]))
     plot = lines(series, "schedules priced (count)", "best so far (million clocks)",
                  f"{FIRST}: four searches")  # fmt: skip
     for line, (counts, low, high) in zip(plot.axes.get_lines(), bands, strict=True):
@@ -229,18 +229,18 @@ def tree_picture(record: Record, title: str) -> Picture:
         if c.predicted is not None:
             rows.setdefault(len(c.decisions), []).append(c)
     places: dict[int, tuple[float, float]] = {}
-    for depth, found in sorted(rows.items()):
-        found.sort(key=lambda c: (c.predicted or 0, c.number))
-        step = min(18.0, (WIDTH - LEFT - 20) / max(len(found), 1))
-        for k, c in enumerate(found):
+    for depth, level in sorted(rows.items()):
+        level.sort(key=lambda c: (c.predicted or 0, c.number))
+        step = min(18.0, (WIDTH - LEFT - 20) / max(len(level), 1))
+        for k, c in enumerate(level):
             places[c.number] = (LEFT + step * k, TOP + RISE * (depth - 1))
     parts, lines = [*_edges(record, places), *_dots(record, places, kept)], [title]
-    for depth, found in sorted(rows.items()):
+    for depth, level in sorted(rows.items()):
         y, name = TOP + RISE * (depth - 1), f"{depth} decision{'s' * (depth > 1)}"
         parts.append(label(MARGIN, y + 1, name, "cl-c"))
-        parts.append(label(MARGIN, y + 16, f"{len(found)} priced", "cl-c cl-m"))
-        lines.append(f"{name}: {len(found)} priced, the cheapest {million(clocks(found[0]))} "
-                     f"million clocks, {sum(c.number in kept for c in found)} went "
+        parts.append(label(MARGIN, y + 16, f"{len(level)} priced", "cl-c cl-m"))
+        lines.append(f"{name}: {len(level)} priced, the cheapest {million(clocks(level[0]))} "
+                     f"million clocks, {sum(c.number in kept for c in level)} went "
                      "on")  # fmt: skip
     low = TOP + RISE * (max(rows) - 1) + 24
     return sketch(title, LEGEND, parts, WIDTH, low, "\n".join(lines))
@@ -266,11 +266,11 @@ def _edges(record: Record, places: Mapping[int, tuple[float, float]]) -> list[st
 
 def _dots(record: Record, places: Mapping[int, tuple[float, float]], kept: set[int]) -> list[str]:
     best = record.best.number
-    found = []
+    dots = []
     for number, (x, y) in places.items():
         tip = tag("title", f"{record.candidates[number].decisions[-1]}: "
                   f"{million(clocks(record.candidates[number]))} million clocks")  # fmt: skip
         fill = "#D55E00" if number == best else "#0072B2" if number in kept else "none"
         stroke = "currentColor" if fill == "none" else fill
-        found.append(tag("circle", tip, cx=round(x, 1), cy=y, r=4.5, fill=fill, stroke=stroke))
-    return found
+        dots.append(tag("circle", tip, cx=round(x, 1), cy=y, r=4.5, fill=fill, stroke=stroke))
+    return dots

@@ -66,7 +66,7 @@ def tinygrad(beam: int) -> dict[str, Any] | None:
 # search that asks the clock varies between runs.
 BY_TINYGRAD = recorded(__file__, "tinygrad.txt")
 RECORDED: dict[int, tuple[int, list[list[str]]]] = {
-    int(width): tuple(said) for width, said in BY_TINYGRAD.data("beams").items()
+    int(width): tuple(decisions) for width, decisions in BY_TINYGRAD.data("beams").items()
 }
 
 
@@ -95,12 +95,12 @@ def trials() -> list[float]:
 
 def tvm_plot() -> Plot:
     """Each trial, and each round's median and the best so far at its end."""
-    found = trials()
-    ends = range(ROUND, len(found) + 1, ROUND)
+    seconds = trials()
+    ends = range(ROUND, len(seconds) + 1, ROUND)
     series = {
-        "a trial": list(enumerate(found, 1)),
-        "median of its round": [(end, median(found[end - ROUND : end])) for end in ends],
-        "best so far": [(end, min(found[:end])) for end in ends],
+        "a trial": list(enumerate(seconds, 1)),
+        "median of its round": [(end, median(seconds[end - ROUND : end])) for end in ends],
+        "best so far": [(end, min(seconds[:end])) for end in ends],
     }
     return scatter(series, "trial (count)", "clock (ms)",
                    f"MetaSchedule, 256 → 256, 14 × 14; {BY_TVM.words}", log="y")  # fmt: skip

@@ -43,14 +43,14 @@ def parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
     """The same module for the same text: to be cloned, which is much faster than to be read."""
     limited(text)
-    made = context()
+    dialects = context()
     for operation in operations:
         defined = getattr(operation, "get_irdl_definition", lambda: None)()
         if defined is None or defined.name != operation.name:
             raise ValueError(f"{operation.__name__} needs the decorator @irdl_op_definition")
-        made.load_op(operation)
+        dialects.load_op(operation)
     try:
-        module = Reader(made, text, "program").parse_module()
+        module = Reader(dialects, text, "program").parse_module()
     except (ParseError, VerifyException, RecursionError) as error:
         raise ValueError(f"this is not a module: {error}") from None
     verify(module)
@@ -59,9 +59,9 @@ def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 
 def limited(text: str) -> None:
     """ValueError for a text that takes too long to read."""
-    found = too_large(text, LONGEST) or (trouble(text, LARGEST) or [None])[0]
-    if found is not None:
-        raise ValueError(found)
+    refusal = too_large(text, LONGEST) or (trouble(text, LARGEST) or [None])[0]
+    if refusal is not None:
+        raise ValueError(refusal)
 
 
 def rewritten(text: str, pattern: RewritePattern) -> str:
@@ -117,12 +117,12 @@ def filechecked(text: str, directives: str) -> bool:
     try:
         asked = Directives(options, io.StringIO(directives), *pattern_for_opts(options))
         matcher = Matcher(options, FInput("text", text), asked)
-        matcher.stderr = said = io.StringIO()
+        matcher.stderr = errors = io.StringIO()
         matched = matcher.run() == 0
     except (CheckError, ParseError) as error:
         what = error.op.arg if isinstance(error, CheckError) else error.offending_line
         raise ValueError(f"FileCheck says: {error.message}, at `{what.strip()}`") from None
-    print(re.sub(r"Possible intended match at:.*", "", said.getvalue(), flags=re.DOTALL), end="")
+    print(re.sub(r"Possible intended match at:.*", "", errors.getvalue(), flags=re.DOTALL), end="")
     return matched
 
 

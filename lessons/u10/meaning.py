@@ -34,14 +34,14 @@ def toy_outputs(text: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
     function = _read(text)
     values: dict[SSAValue, np.ndarray] = {}
     values.update(zip(function.block.args, arguments, strict=True))
-    found: list[np.ndarray] = []
+    outputs: list[np.ndarray] = []
     for op in function.block.ops:
         given = [values[operand] for operand in op.operands]
         if isinstance(op, (PrintOp, ReturnOp)):
-            found += given
+            outputs += given
         else:
             values[op.results[0]] = _value(op, given)
-    return found
+    return outputs
 
 
 @lru_cache(maxsize=8)
@@ -82,8 +82,8 @@ def operations(text: str) -> list[Operation]:
 
 def unknown(text: str) -> list[str]:
     """The operations whose result has a shape that is not known."""
-    found = operations(text)
-    return [str(op) for op in found if any(shape_of(v) is None for v in op.results)]
+    every = operations(text)
+    return [str(op) for op in every if any(shape_of(v) is None for v in op.results)]
 
 
 def forgotten(text: str) -> list[str]:
@@ -101,8 +101,8 @@ def unclear(text: str) -> list[str]:
 
 def shown(text: str) -> list[tuple[str, bool]]:
     """What prints or returns something, and whether its shape is known."""
-    found = [op for op in operations(text) if isinstance(op, (PrintOp, ReturnOp))]
-    return [(str(op), all(shape_of(v) is not None for v in op.operands)) for op in found]
+    uses = [op for op in operations(text) if isinstance(op, (PrintOp, ReturnOp))]
+    return [(str(op), all(shape_of(v) is not None for v in op.operands)) for op in uses]
 
 
 def toy_bill(text: str) -> tuple[int, int, int]:

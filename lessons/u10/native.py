@@ -76,13 +76,13 @@ RECORDED_LEFT = Left(recorded.FILE.words, 1, 2, 1)
 def on_tensors() -> Left:
     """What the two passes of FUSED leave of the four operations."""
     try:
-        made = passed(recorded.TWICE[0][1], FUSED)
+        lowered = passed(recorded.TWICE[0][1], FUSED)
     except ValueError:  # no tool of MLIR's is installed
         return RECORDED_LEFT
-    text = made.states[-1].text
+    text = lowered.states[-1].text
     read, written = (re.findall(rf"\b{side}\((.*?) :", text) for side in ("ins", "outs"))
     loads, stores = (sum(len(names.split(",")) for names in side) for side in (read, written))
-    return Left(made.tool, text.count("linalg.generic"), loads, stores)
+    return Left(lowered.tool, text.count("linalg.generic"), loads, stores)
 
 
 def measured(name: str) -> Measured:
@@ -137,9 +137,9 @@ def _loops(text: str) -> int:
     body = text[text.index("define ") :].partition("\n}")[0]
     labels = [*re.finditer(r"^([\w.]+):", body, re.MULTILINE)]
     ends: dict[str, int] = {}
-    for k, found in enumerate(labels):
+    for k, head in enumerate(labels):
         stop = labels[k + 1].start() if k + 1 < len(labels) else len(body)
-        targets = re.findall(r"label %([\w.]+)", body[found.start() : stop])
+        targets = re.findall(r"label %([\w.]+)", body[head.start() : stop])
         for before in labels[: k + 1]:
             if before[1] in targets:
                 ends[before[1]] = k
@@ -171,16 +171,16 @@ def opening() -> str:
 def levels_bill(yours: str) -> Any:
     """Who optimized the transposes, and what was left; `yours` is the program in the Toy dialect
     that a student's pattern made of them."""
-    said = {
+    words_of = {
         "loops": f"{llvm()}, -O3, in LLVM IR",
         "short loops": f"{llvm()}, -O3, with 3 × 3 matrices",
         "fused, a shared buffer": "MLIR's passes for loops, two results in one buffer",
         "fused, own buffers": "MLIR's passes for loops, a buffer for each result",
     }
     rows: list[list[Any]] = [["nobody", 4, 5, 4, 0]]
-    for name, words in said.items():
-        found = measured(name)
-        rows.append([words, found.loops, found.loads, found.stores, found.wrong])
+    for name, words in words_of.items():
+        counted = measured(name)
+        rows.append([words, counted.loops, counted.loads, counted.stores, counted.wrong])
     left = on_tensors()
     words = f"MLIR on tensors, named operations made generic and fused ({left.by})"
     rows.append([words, left.nests, left.loads, left.stores, 0])

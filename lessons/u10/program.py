@@ -37,12 +37,12 @@ _T = f"tensor<{N}x{N}xf32>"
 
 def _twice(*empty: str) -> str:
     """The four operations; `empty` names the tensors that stand under their `outs`."""
-    made = "".join(f"    {name} = tensor.empty() : {_T}\n" for name in dict.fromkeys(empty))
+    allocations = "".join(f"    {name} = tensor.empty() : {_T}\n" for name in dict.fromkeys(empty))
     e, f, g, h = empty
     return f"""\
 module @twice {{
   func.func @main(%a: {_T}, %b: {_T}) -> {_T} {{
-{made}\
+{allocations}\
     %ta = linalg.transpose ins(%a : {_T}) outs({e} : {_T}) permutation = [1, 0]
     %tb = linalg.transpose ins(%b : {_T}) outs({f} : {_T}) permutation = [1, 0]
     %p = linalg.mul ins(%ta, %tb : {_T}, {_T}) outs({g} : {_T}) -> {_T}
@@ -108,10 +108,10 @@ def state(name: str, pass_: str) -> str:
 
 def folded(text: str) -> str:
     """The text with its longest lines, those of linalg.generic, in four."""
-    found = re.sub(r"^( *)(.*?generic \{)(indexing_maps = .*?\]), (iterator_types.*?\}) (.*)$",
+    split = re.sub(r"^( *)(.*?generic \{)(indexing_maps = .*?\]), (iterator_types.*?\}) (.*)$",
                    r"\1\2\n\1    \3,\n\1    \4\n\1    \5", text, flags=re.MULTILINE)  # fmt: skip
     return re.sub(r"^( *)(.*?) (outs.*)$", lambda m: f"{m[1]}{m[2]}\n{m[1]}    {m[3]}"
-                  if len(m[0]) > 100 else m[0], found, flags=re.MULTILINE)  # fmt: skip
+                  if len(m[0]) > 100 else m[0], split, flags=re.MULTILINE)  # fmt: skip
 
 
 def matmul_as_loops() -> str:
@@ -130,10 +130,10 @@ def levels_table(done: Passed) -> Any:
     rows = []
     for one in changed(done).states:
         text = one.text.replace("builtin.unrealized_conversion_cast", "cast.cast")
-        found = Counter(re.findall(r"(?<![!.\w])(tensor|linalg|memref|affine|scf|cf|llvm|cast)\.\w",
+        kinds = Counter(re.findall(r"(?<![!.\w])(tensor|linalg|memref|affine|scf|cf|llvm|cast)\.\w",
                                    text))  # fmt: skip
-        said = ", ".join(f"{dialect} {count}" for dialect, count in found.most_common())
-        rows.append([short(one.passes) or "as it came", lines(one.text), said])
+        operations = ", ".join(f"{dialect} {count}" for dialect, count in kinds.most_common())
+        rows.append([short(one.passes) or "as it came", lines(one.text), operations])
     heads = ["after the pass", "lines", "operations, without arith and func"]
     return table(rows, heads, exact=["lines"])
 

@@ -120,13 +120,13 @@ def dims_of(map: Any) -> tuple[int, ...]:
 
 def _lengths(op: linalg.ops.GenericOp) -> None:
     """ValueError if two operands disagree on how far a loop runs: in words, before xDSL says it."""
-    said: dict[int, tuple[int, str]] = {}
+    known: dict[int, tuple[int, str]] = {}
     for value, map in zip(op.operands, op.indexing_maps, strict=False):
         sizes = value.type.get_shape() if isinstance(value.type, builtin.TensorType) else ()
         name = f"%{value.name_hint}" if value.name_hint else f"a {value.type}"
         for size, one in zip(sizes, map.data.results, strict=False):
             if isinstance(one, AffineDimExpr):
-                before, other = said.setdefault(one.position, (size, name))
+                before, other = known.setdefault(one.position, (size, name))
                 if before != size:
                     raise ValueError(
                         f"loop d{one.position} runs to {before} by the map of {other}, and to "

@@ -35,7 +35,8 @@ BY_RUNTIME, BY_INDUCTOR = (
 # The nodes that are left with every optimization on: where each Transpose has the attribute `perm`,
 # and where it does not, which by the standard means that the dimensions are reversed.
 ONNXRUNTIME = {
-    said: BY_RUNTIME[f"{word} perm"].split() for said, word in ((True, "with"), (False, "without"))
+    ask_perm: BY_RUNTIME[f"{word} perm"].split()
+    for ask_perm, word in ((True, "with"), (False, "without"))
 }
 INDUCTOR = BY_INDUCTOR["kernels"].split()  # of (a.T * b.T).T, by torch.compile on a CPU
 TORCH = """\
@@ -53,17 +54,17 @@ TORCH = """\
 } -> tensor<4x16xf32>"""
 
 
-def onnxruntime_ops(said: bool) -> tuple[list[str], str]:
-    """The nodes that onnxruntime runs, and a word on where they are from. `said`: each Transpose
-    says in an attribute what is the default."""
+def onnxruntime_ops(ask_perm: bool) -> tuple[list[str], str]:
+    """The nodes that onnxruntime runs, and a word on where they are from. `ask_perm`: each
+    Transpose says in an attribute what is the default."""
     if not find_spec("onnxruntime") or not find_spec("onnx"):
-        return ONNXRUNTIME[said], f"onnxruntime, {BY_RUNTIME.words}"
+        return ONNXRUNTIME[ask_perm], f"onnxruntime, {BY_RUNTIME.words}"
     import onnx
     import onnxruntime as ort
     from onnx import TensorProto
     from onnx.helper import make_graph, make_model, make_node, make_opsetid, make_tensor_value_info
 
-    perm: dict[str, Any] = {"perm": [1, 0]} if said else {}
+    perm: dict[str, Any] = {"perm": [1, 0]} if ask_perm else {}
     nodes = [make_node("Transpose", [x], [f"t{x}"], **perm) for x in "ab"]
     nodes += [make_node("Mul", ["ta", "tb"], ["p"]), make_node("Transpose", ["p"], ["y"], **perm)]
     a, b, y = (make_tensor_value_info(x, TensorProto.FLOAT, [SIZE, SIZE]) for x in "aby")

@@ -72,18 +72,20 @@ def ran(text: str, vmax: Callable[..., str] | None = None) -> Ran:
     """The program on the chip that it names, on random operands. `vmax` is asked for the
     instructions of `npu.max`; then the values are not compared."""
     module = parsed(text, Max)
-    made = emit(module, {} if vmax is None else {"npu.max": partial(_rule, vmax)})
+    assembled = emit(module, {} if vmax is None else {"npu.max": partial(_rule, vmax)})
     types: list[Any] = [value.type for value in body(module).args]
     arrays = operands([t for t in types if isinstance(t, MemRefType)])
-    dram = _dram(made, arrays, types)
-    run = simulate(made.program, dram, made.chip)
+    dram = _dram(assembled, arrays, types)
+    run = simulate(assembled.program, dram, assembled.chip)
     right = vmax is not None
     if vmax is None:
         interpret(module, arrays)
-        places = [slice(at, at + bytes_of(t)) for at, t in zip(made.arrays, types, strict=True)]
-        wanted = _dram(made, arrays, types)
+        places = [
+            slice(at, at + bytes_of(t)) for at, t in zip(assembled.arrays, types, strict=True)
+        ]
+        wanted = _dram(assembled, arrays, types)
         right = all(np.array_equal(dram[place], wanted[place]) for place in places)
-    return Ran(run.total, len(made.program), sum(moved(module).values()), right, run)
+    return Ran(run.total, len(assembled.program), sum(moved(module).values()), right, run)
 
 
 @irdl_op_definition
@@ -101,15 +103,15 @@ def _rule(vmax: Callable[..., str], op: Operation, at: Mapping[SSAValue, int]) -
     """The instruction for an `npu.max`, as a function of a student's writes it."""
     x, out = op.operands
     assert isinstance(x.type, MemRefType) and isinstance(out.type, MemRefType)
-    (m, n), (made, _) = x.type.get_shape(), out.type.get_shape()
-    (instruction,) = assemble(vmax(at[x], at[out], m, n, m // made))
+    (m, n), (rows, _) = x.type.get_shape(), out.type.get_shape()
+    (instruction,) = assemble(vmax(at[x], at[out], m, n, m // rows))
     return instruction
 
 
-def _dram(made: Assembled, arrays: list[np.ndarray], types: list[Any]) -> np.ndarray:
+def _dram(assembled: Assembled, arrays: list[np.ndarray], types: list[Any]) -> np.ndarray:
     """The arrays in DRAM, as their types lay them out."""
-    dram = np.zeros(made.size, np.int8)
-    for at, array, type in zip(made.arrays, arrays, types, strict=True):
+    dram = np.zeros(assembled.size, np.int8)
+    for at, array, type in zip(assembled.arrays, arrays, types, strict=True):
         wide = type.layout.width if isinstance(type.layout, PanelsAttr) else 0
         data = panels(array, wide) if wide else np.ascontiguousarray(array).ravel()
         dram[at : at + data.nbytes] = data.view(np.int8)

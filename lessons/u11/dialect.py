@@ -45,8 +45,8 @@ def parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 @lru_cache(maxsize=KEPT)
 def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
     """The same module for the same text: to be cloned, which is much faster than to be read."""
-    if (found := too_large(text, LONGEST)) is not None:
-        raise NpuError(found)
+    if (refusal := too_large(text, LONGEST)) is not None:
+        raise NpuError(refusal)
     module = verify(read(text, "program", *operations))
     body(module)
     try:
@@ -164,6 +164,6 @@ def careless(text: str) -> str:
 def source(name: str) -> str:
     """A definition of the NPU dialect as it stands in the library, without its constructor; or a
     function of this file."""
-    found = getattr(dialect, name, None) or getattr(transfer, name, None) or globals()[name]
-    text = inspect.getsource(found).rstrip()
+    piece = getattr(dialect, name, None) or getattr(transfer, name, None) or globals()[name]
+    text = inspect.getsource(piece).rstrip()
     return re.sub(r"\n    def __init__\(.*?(?=\n    (?:def|@)|\Z)", "", text, flags=re.DOTALL)

@@ -27,13 +27,13 @@ STEPS = 3_000
 def operands(types: list[MemRefType], seed: int = 0) -> list[np.ndarray]:
     """Random contents of arrays. Scales of parameters are powers of two that suit the sums."""
     rng = np.random.default_rng(seed)
-    found = []
+    arrays = []
     for type in types:
         array = rng.integers(-128, 128, type.get_shape(), dtype_of(type))
         if array.ndim == 3:  # biases and scales of the output pipeline
             array[:, 1] = np.full((len(array), array.shape[2]), 2.0**-8, "<f4").view("<i4")
-        found.append(array)
-    return found
+        arrays.append(array)
+    return arrays
 
 
 def contents(text: str, seed: int = 0, garbage: int = GARBAGE) -> list[np.ndarray]:
@@ -51,15 +51,15 @@ def left(module: ModuleOp, seed: int = 0, garbage: int = GARBAGE) -> list[np.nda
 
 def tiles_read(module: ModuleOp, garbage: int) -> list[np.ndarray]:
     """What every operation reads from the chip, in order."""
-    found: list[np.ndarray] = []
+    tiles: list[np.ndarray] = []
 
     def watch(op: Operation, values: dict[SSAValue, np.ndarray]) -> None:
         new = overwritten(op)
-        found.extend(values[tile].copy() for tile in op.operands
+        tiles.extend(values[tile].copy() for tile in op.operands
                      if isinstance(tile.owner, SlotOp) and tile is not new)  # fmt: skip
 
     interpret(module, operands(arrays_of(module)), garbage, watch)
-    return found
+    return tiles
 
 
 def arrays_of(module: ModuleOp) -> list[MemRefType]:

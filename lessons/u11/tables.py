@@ -54,17 +54,17 @@ def library(turns: bool = True) -> tuple[Compiled, int]:
     m, k, n = LAYER
     without = ["ahead"] if turns else ["ahead", "double_buffer"]
     text = linalg_text(m, k, n, pipeline=False)
-    made = compile_npu(text, PRESETS["npu"], without=without, choose=lambda *_: WHOLE)
-    return made, made.run(np.ones((m, k), np.int8), np.ones((k, n), np.int8))[1].total
+    compiled = compile_npu(text, PRESETS["npu"], without=without, choose=lambda *_: WHOLE)
+    return compiled, compiled.run(np.ones((m, k), np.int8), np.ones((k, n), np.int8))[1].total
 
 
 def opening() -> Any:
     """The two programs of the first question: what is equal, and what is not."""
     rows = []
     for name, turns in (("the first", False), ("the second", True)):
-        made, total = library(turns)
-        bytes_ = sum(moved(made.modules["ahead"]).values())
-        rows.append([name, len(made.assembled.program), bytes_, total])
+        compiled, total = library(turns)
+        bytes_ = sum(moved(compiled.modules["ahead"]).values())
+        rows.append([name, len(compiled.assembled.program), bytes_, total])
     heads = ["program", "instructions", "bytes moved", "clocks"]
     return table(rows, heads, exact=heads[1:])
 
@@ -214,8 +214,8 @@ def early_table(tiled: Tiled, turns: Turns) -> Any:
         one_slot = kept(tiled(product(64, 16, 8, "teaching").replace('"teaching"', chip), 16))
         two_slots = turns(one_slot, 2)
         moved_up = careless(two_slots)
-        found = [ran(text).clocks for text in (one_slot, two_slots, moved_up)]
-        rows.append([queue, *found, "yes" if equal(one_slot, moved_up) else "no"])
+        clocks = [ran(text).clocks for text in (one_slot, two_slots, moved_up)]
+        rows.append([queue, *clocks, "yes" if equal(one_slot, moved_up) else "no"])
     heads = ["places in a queue", "one slot", "two slots", "loads moved up", "same results"]
     return table(rows, heads, exact=heads[:4])
 

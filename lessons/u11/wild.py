@@ -64,11 +64,11 @@ def multibuffer() -> str:
     try:
         done, other = (passed(text, MULTIBUFFER) for text in (LOOP, OTHER_ORDER))
     except ValueError:
-        tool, lines, said = BY_MLIR.words, RECORDED, REFUSED
+        tool, lines, refusal = BY_MLIR.words, RECORDED, REFUSED
     else:
         tool, lines = f"made by {done.tool}:", changed(done.states[-1].text)
-        said = REFUSED if REFUSED in other.trouble else other.trouble or "it is accepted, too"
-    return f"{tool}\n{lines}\n\nwith the two copies in the other order: {said}"
+        refusal = REFUSED if REFUSED in other.trouble else other.trouble or "it is accepted, too"
+    return f"{tool}\n{lines}\n\nwith the two copies in the other order: {refusal}"
 
 
 def changed(text: str) -> str:

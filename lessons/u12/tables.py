@@ -107,8 +107,8 @@ def access_table(m: int, k: int, n: int) -> Picture:
     """Numbers that cross the edge of a 32 x 32 array, by matrix, and what they cost."""
     rows = []
     for kind in STAYS:
-        found = accesses(m, k, n, SystolicArray(32, 32, dataflow=kind))
-        edge = [found[name].sram_reads + found[name].sram_writes for name in "abc"]
+        traffic = accesses(m, k, n, SystolicArray(32, 32, dataflow=kind))
+        edge = [traffic[name].sram_reads + traffic[name].sram_writes for name in "abc"]
         # 64 bits for 8 operands or 2 sums, from an SRAM of 32 KiB
         pico = SRAM_64_BITS[32 * 1024] * ((edge[0] + edge[1]) / 8 + edge[2] / 2)
         rows.append([STAYS[kind], *(one / 1e3 for one in edge), pico / 1e6])

@@ -70,8 +70,8 @@ FLOWS = [
 
 def share(flows: list[Flow], choose: Chooser) -> float:
     """The fewest clocks of a layer, divided by those of the choice: the mean of all layers."""
-    found = [min(f.ws, f.os) / f.clocks(choose(f.product, f.chip)) for f in flows]
-    return sum(found) / len(found)
+    shares = [min(f.ws, f.os) / f.clocks(choose(f.product, f.chip)) for f in flows]
+    return sum(shares) / len(shares)
 
 
 def flows_table(choose: Chooser) -> Picture:

@@ -1,6 +1,7 @@
 """Loads behind the array's back: pictures and clocks of one slot, of two, and of short queues.
 
-    one(), several()   the same layer with one slot and with two, as a Gantt each
+    one_slot_gantt()   a layer with one slot for each operand
+    two_slots_gantt()  the same layer with two
     slots_table()      layers of ResNet-18 with one slot, two, and with what is plugged in
     queues_table()     what the order of the loads is worth, by the length of the queues
 
@@ -36,14 +37,14 @@ def small_run() -> Run:
     return run_of(SMALL, PIECES, PRESETS["teaching"])
 
 
-def one() -> Picture:
+def one_slot_gantt() -> Picture:
     """That run with one slot for each operand."""
     with plugged("chip.slots", one_slot):
         run = small_run()
     return gantt(run, title=f"One slot: {run.total} clocks")
 
 
-def several() -> Picture:
+def two_slots_gantt() -> Picture:
     """And with two of those that are plugged in."""
     with plugged("chip.slots", two_of(your_slots())):
         run = small_run()

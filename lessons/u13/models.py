@@ -18,9 +18,9 @@ from course_lib.targets.systolic import SystolicModel
 
 def on_the_chip(name: str, chip: str = "npu") -> SystolicModel:
     """A model in 8-bit integers, compiled for the chip."""
-    made = course_lib.compile(traced(name), example_inputs(name), target="systolic", chip=chip)
-    assert isinstance(made, SystolicModel)
-    return made
+    model = course_lib.compile(traced(name), example_inputs(name), target="systolic", chip=chip)
+    assert isinstance(model, SystolicModel)
+    return model
 
 
 def agrees(model: SystolicModel) -> bool:

@@ -175,11 +175,11 @@ def total(clocks_of: Callable[[Product], int]) -> int:
 
 def in_turns(wanted: list[int], count: int) -> Placed:
     """Two slots in turns, and nothing is kept that comes back later: plain double buffering."""
-    found = [(0, True)]
+    placed = [(0, True)]
     for before, piece in pairwise(wanted):
         load = piece != before
-        found.append(((found[-1][0] + load) % min(2, count), load))
-    return found[: len(wanted)]
+        placed.append(((placed[-1][0] + load) % min(2, count), load))
+    return placed[: len(wanted)]
 
 
 def your_slots() -> Callable[[list[int], int], Placed]:

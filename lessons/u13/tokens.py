@@ -108,10 +108,10 @@ def report(program: Sequence[Instruction], chip: Chip = TEACHING, advice: bool =
     try:
         return f"{ran(program, chip, hazards=True)[0].total} clocks, no deadlock, no race"
     except Fault as fault:
-        return str(fault) if advice else found(fault)
+        return str(fault) if advice else fault_text(fault)
 
 
-def found(fault: Fault) -> str:
+def fault_text(fault: Fault) -> str:
     """A fault without what the simulator advises: that is the exercise."""
     return str(fault).rpartition("\n  look at: ")[0]
 

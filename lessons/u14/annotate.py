@@ -1,7 +1,7 @@
 """Annotate: rows of the chip's table, and what one more row does to a model.
 
     rows()                       two expressions, as in `course_lib/accelerator/compile/support.py`
-    said(graph, rows)            what a chip with these rows takes of a graph, and why not the rest
+    cover_report(graph, rows)    what a chip with these rows takes of a graph, and why not the rest
     block()                      the transformer block in whole numbers
 
 Next room: regions.py.
@@ -37,7 +37,7 @@ def as_patterns(expressions: Sequence[Any], names: Sequence[str] = NAMES) -> tup
     return tuple(Pattern(name, expression, "", lambda match: "") for name, expression in named)
 
 
-def said(graph: Graph, expressions: Sequence[Any] = ()) -> str:
+def cover_report(graph: Graph, expressions: Sequence[Any] = ()) -> str:
     """What a chip takes from a graph, match by match, and why it refuses the rest; the
     default is our chip's table."""
     names = [f"row {k}" for k in range(1, len(expressions) + 1)]
@@ -72,11 +72,11 @@ def border(parts: Partition) -> int:
 
 def rows_table(expressions: Sequence[Any]) -> Picture:
     """The block with the table of today, and with the rows that are given."""
-    found = []
-    for name, made in (("today's table", divided()), ("with your rows", divided(expressions))):
-        parts = sum(part.device == CHIP for part in made.parts)
-        ops = sum(len(part.graph.ops) for part in made.parts if part.device == CHIP)
-        found.append([name, parts, ops, 100 * made.chip_share, border(made)])
+    rows = []
+    for name, split in (("today's table", divided()), ("with your rows", divided(expressions))):
+        parts = sum(part.device == CHIP for part in split.parts)
+        ops = sum(len(part.graph.ops) for part in split.parts if part.device == CHIP)
+        rows.append([name, parts, ops, 100 * split.chip_share, border(split)])
     heads = ["transformer block", "parts on the chip", "ops on the chip",
              "multiply-accumulates there (%)", "bytes between processor and chip"]  # fmt: skip
-    return table(found, heads, exact=heads[1:3] + heads[4:])
+    return table(rows, heads, exact=heads[1:3] + heads[4:])

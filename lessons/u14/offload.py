@@ -94,20 +94,20 @@ def drawn(rng: np.random.Generator, size: int) -> Case:
     lacks some of them, and others are slower there."""
     inputs = inp("x", "f32[64,64]"), inp("y", "f32[64,64]")
     values: list[Node] = [*inputs]
-    made: list[Node] = []
+    nodes: list[Node] = []
     kinds, shares = ["relu", "neg", "add", "mul", "reduce_max"], [0.3, 0.2, 0.2, 0.2, 0.1]
-    while len(made) < size:  # mostly recent values are read, and now and then a constant
+    while len(nodes) < size:  # mostly recent values are read, and now and then a constant
         one, two = (values[-int(min(rng.geometric(0.4), len(values)))] for _ in range(2))
         two = const(np.ones((64, 64), np.float32)) if rng.random() < 0.3 else two
         op = str(rng.choice(kinds, p=shares))
         operands = (one, two) if op in ("add", "mul") else (one,)
         attrs = {"axes": (1,), "keepdims": True} if op == "reduce_max" else {}
-        made.append(apply(op, *operands, **attrs))
-        values.append(made[-1])
-    used = {i for node in made for i in node.inputs}
-    graph = Graph.of(inputs, [node for node in made if node not in used], "drawn")
+        nodes.append(apply(op, *operands, **attrs))
+        values.append(nodes[-1])
+    used = {i for node in nodes for i in node.inputs}
+    graph = Graph.of(inputs, [node for node in nodes if node not in used], "drawn")
     chip, host = {}, {}
-    for node in made:
+    for node in nodes:
         host[node] = int(rng.integers(200, 2000))
         if rng.random() < 0.9:
             chip[node] = int(host[node] * rng.choice([0.1, 0.5, 0.8, 1.2]))

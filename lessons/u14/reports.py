@@ -33,16 +33,16 @@ SHAPES |= {"mlp.0": (128, 256, 1024), "mlp.2": (128, 1024, 256)}  # with weights
 def report(into: str) -> PlugReport:
     """The recorded report of a door, for the block in the chip's preset npu."""
     tool, _, alone = into.partition(" ")
-    said = BY[tool].data("report, without our rule" if alone else "report")
-    said["layers"] = tuple(PlugLayer(**layer) for layer in said["layers"])
-    said |= {name: tuple(said[name]) for name in ("refusals", "notes")}
-    return PlugReport(**said)
+    entries = BY[tool].data("report, without our rule" if alone else "report")
+    entries["layers"] = tuple(PlugLayer(**layer) for layer in entries["layers"])
+    entries |= {name: tuple(entries[name]) for name in ("refusals", "notes")}
+    return PlugReport(**entries)
 
 
 def opening_table() -> Picture:
     """The two sides of the opening question."""
-    rows = [[DOORS[into], sum(layer.macs > 0 for layer in made.layers), 100 * made.macs_share,
-             made.cycles] for into in ("ours", "tinygrad") for made in [report(into)]]  # fmt: skip
+    rows = [[DOORS[into], sum(layer.macs > 0 for layer in plug.layers), 100 * plug.macs_share,
+             plug.cycles] for into in ("ours", "tinygrad") for plug in [report(into)]]  # fmt: skip
     heads = ["transformer block through", "products on the chip",
              "multiply-accumulates there (%)", "clocks"]  # fmt: skip
     return table(rows, heads, exact=("clocks",), title="recorded; counts of the simulator")
@@ -56,18 +56,18 @@ def refused(into: str = "ours", last: int = 7) -> str:
 
 def doors_table() -> Picture:
     """The block through each door."""
-    rows = [[name, made.subgraphs, 100 * made.macs_share, made.cycles, made.dram_bytes]
-            for into, name in DOORS.items() for made in [report(into)]]  # fmt: skip
+    rows = [[name, plug.subgraphs, 100 * plug.macs_share, plug.cycles, plug.dram_bytes]
+            for into, name in DOORS.items() for plug in [report(into)]]  # fmt: skip
     heads = ["transformer block through", "starts of the chip", "multiply-accumulates there (%)",
              "clocks", "bytes over the port"]  # fmt: skip
     exact = (heads[1], *heads[3:])
     return table(rows, heads, exact=exact, title="recorded; counts of the simulator")
 
 
-def parts_of(found: PlugReport) -> dict[str, int]:
+def parts_of(plug: PlugReport) -> dict[str, int]:
     """Clocks of the six products that every door offloads, of attention's two, of the sums."""
     parts = {"products": 0, "attention": 0, "sums": 0}
-    for layer in found.layers:
+    for layer in plug.layers:
         kind = "sums" if not layer.macs else "products" if layer.name in SHAPES else "attention"
         parts[kind] += layer.cycles
     return parts

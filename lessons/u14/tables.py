@@ -33,7 +33,7 @@ def source(function: Callable[..., Any]) -> str:
 
 def groups(graph: Graph) -> dict[str, list[Node]]:
     """What the chip takes of a graph, to be drawn."""
-    return {"chip": [node for found in cover(graph)[0] for node in found.nodes]}
+    return {"chip": [node for match in cover(graph)[0] for node in match.nodes]}
 
 
 def named(plan: Sequence[Sequence[Node]]) -> dict[str, list[Node]]:
@@ -43,7 +43,7 @@ def named(plan: Sequence[Sequence[Node]]) -> dict[str, list[Node]]:
 
 def pieces() -> list[list[Node]]:
     """The matches of our chip's table in the block."""
-    return [list(found.nodes) for found in cover(block(), partial(refused, chip=NPU))[0]]
+    return [list(match.nodes) for match in cover(block(), partial(refused, chip=NPU))[0]]
 
 
 def bytes_of(graph: Graph, plan: Sequence[Sequence[Node]]) -> int:
@@ -61,11 +61,11 @@ def bytes_of(graph: Graph, plan: Sequence[Sequence[Node]]) -> int:
 def regions_table(merged: Callable[..., Any]) -> Picture:
     """The block: each piece alone, joined by an answer, and in the parts of our compiler."""
     graph, given = block(), pieces()
-    made = merged(graph, [list(piece) for piece in given])
+    regions = merged(graph, [list(piece) for piece in given])
     ours = divided()
     rows: list[list[str | int]] = [
         ["each piece alone", len(given), bytes_of(graph, given)],
-        ["your regions", len(made), bytes_of(graph, made)],
+        ["your regions", len(regions), bytes_of(graph, regions)],
         ["our compiler's parts", sum(p.device == "chip" for p in ours.parts), border(ours)],
     ]
     heads = ["transformer block", "starts of the chip", "bytes between processor and chip"]
@@ -104,10 +104,10 @@ def bill(
     joined = bytes_of(graph, merged(graph, [list(piece) for piece in given]))
     simple = sum(total(*case, case[1]) for case in programs())
     mine = sum(total(g, c, h, set(chosen(g, dict(c), dict(h)))) for g, c, h in programs())
-    found: list[list[str | int]] = [
+    lines: list[list[str | int]] = [
         ["your rows: bytes between processor and chip", border(divided()),
          border(divided(rows())), 327_680],
         ["your regions: bytes between processor and chip", bytes_of(graph, given), joined, 655_360],
         ["your plans: clocks of six programs", simple, mine, sum(FEWEST)],
     ]  # fmt: skip
-    return bill_of(found, ["", "before", "with yours", "best known"])
+    return bill_of(lines, ["", "before", "with yours", "best known"])

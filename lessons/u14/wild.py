@@ -84,9 +84,9 @@ def tvm_small(graph: Graph) -> str:
     """A program for a chip with `exp` and `mul`, divided by TVM."""
     relax = package().relax
     one, two = (relax.dpl.wildcard() for _ in range(2))
-    found = [("small.exp", relax.dpl.is_op("relax.exp")(relax.dpl.wildcard())),
-             ("small.mul", relax.dpl.is_op("relax.multiply")(one, two))]  # fmt: skip
-    pieces = relax.transform.FuseOpsByPattern(found, annotate_codegen=False)(write(graph))
+    patterns = [("small.exp", relax.dpl.is_op("relax.exp")(relax.dpl.wildcard())),
+                ("small.mul", relax.dpl.is_op("relax.multiply")(one, two))]  # fmt: skip
+    pieces = relax.transform.FuseOpsByPattern(patterns, annotate_codegen=False)(write(graph))
     return _told(relax.transform.MergeCompositeFunctions()(pieces))
 
 
@@ -106,8 +106,8 @@ def _told(module: Any) -> str:
     functions = {str(var.name_hint): function for var, function in module.functions.items()}
     for k, symbol in enumerate(called):
         lines.append(f"region {k}: {', '.join(_rows(functions[symbol]))}")
-    said = trouble(module)
-    return "\n".join([*lines, *([f"TVM's check: {said}"] if said else [])])
+    fault = trouble(module)
+    return "\n".join([*lines, *([f"TVM's check: {fault}"] if fault else [])])
 
 
 def _bindings(function: Any) -> list[Any]:
@@ -161,9 +161,11 @@ def by_torch() -> str:
         return torch.mul(a, negs[1]), torch.mul(b, negs[0])
 
     traced = torch.fx.symbolic_trace(program)
-    made = CapabilityBasedPartitioner(traced, OnChip(), allows_single_node_partition=True)
-    found = [sorted(node.name for node in part.nodes) for part in made.propose_partitions()]
-    return "\n".join(f"region {k}: {', '.join(names)}" for k, names in enumerate(sorted(found)))
+    partitioner = CapabilityBasedPartitioner(traced, OnChip(), allows_single_node_partition=True)
+    regions = [
+        sorted(node.name for node in part.nodes) for part in partitioner.propose_partitions()
+    ]
+    return "\n".join(f"region {k}: {', '.join(names)}" for k, names in enumerate(sorted(regions)))
 
 
 def on_tiles(m: int, k: int, n: int) -> str:

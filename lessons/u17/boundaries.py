@@ -44,19 +44,19 @@ def heard() -> Iterator[list[tuple[str, Any]]]:
     from tinygrad import codegen
     from tinygrad.schedule import indexing, rangeify
 
-    found: list[tuple[str, Any]] = []
+    rewrites: list[tuple[str, Any]] = []
     before = rangeify.__dict__["graph_rewrite"]
 
     def listening(sink: Any, rules: Any, *args: Any, name: str | None = None, **more: Any) -> Any:
         after = before(sink, rules, *args, name=name, **more)
         if name and after is not sink:
-            found.append((name, after))
+            rewrites.append((name, after))
         return after
 
     for module in (rangeify, indexing, codegen):
         module.__dict__["graph_rewrite"] = listening
     try:
-        yield found
+        yield rewrites
     finally:
         for module in (rangeify, indexing, codegen):
             module.__dict__["graph_rewrite"] = before
@@ -76,10 +76,10 @@ def listed(operations: Sequence[Any], bounds: bool = False) -> str:
             names[u] = operands[0]
         else:
             names[u] = f"%{len(lines)}"
-            said = f"{names[u]:<3} = {_said(u, operands)}"
+            line = f"{names[u]:<3} = {_said(u, operands)}"
             if bounds and u.dtype.name not in ("void", "float"):
-                said = f"{said:<40}{int(u.vmin)} .. {int(u.vmax)}"
-            lines.append(said)
+                line = f"{line:<40}{int(u.vmin)} .. {int(u.vmax)}"
+            lines.append(line)
     return "\n".join(lines) + "\n"
 
 

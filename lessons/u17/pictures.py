@@ -28,18 +28,18 @@ TITLE = "Bounds of the numbers that are compared with 0"
 
 def bands(bounds: Callable[[list[Row]], list[Bounds]]) -> Picture:
     """For each line of the program, the bounds that tinygrad 0.14.0 believes in, and these."""
-    own, found = believed(), bounds(ROWS)
+    own, given = believed(), bounds(ROWS)
     low, text = TOP + len(LINES) * ROW, [TITLE]
     content = [tag("path", d=f"M{_x(0)} {TOP - 4}V{low}", klass="cl-edge"),
                label(_x(0), low + 14, "0", "cl-mid cl-m")]  # fmt: skip
-    for k, (name, said, at) in enumerate(LINES):
-        y, pairs = TOP + k * ROW, (own[name], (int(found[at][0]), int(found[at][1])))
-        content.append(label(LEFT - 10, y + BAR + 6, said, "cl-e"))
+    for k, (name, line, at) in enumerate(LINES):
+        y, pairs = TOP + k * ROW, (own[name], (int(given[at][0]), int(given[at][1])))
+        content.append(label(LEFT - 10, y + BAR + 6, line, "cl-e"))
         changed = pairs[0] != pairs[1]
         content += _band(pairs[0], y + 2, "cl-removed" if changed else "cl-n")
         content += _band(pairs[1], y + 2 + STEP, "cl-added" if changed else "cl-n")
         tinygrads, yours = (f"{a} .. {b}" for a, b in pairs)
-        text.append(f"{said:<16} tinygrad: {tinygrads:<11} yours: {yours}")
+        text.append(f"{line:<16} tinygrad: {tinygrads:<11} yours: {yours}")
     summary = "above: tinygrad's bounds, dashed where they differ; below: yours"
     return sketch(TITLE, summary, content, _x(HIGHEST) + 40, low + 18, "\n".join(text) + "\n")
 

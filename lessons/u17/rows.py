@@ -50,11 +50,11 @@ def shown(rows: Sequence[Row], bounds: Sequence[Any] = ()) -> str:
     lines = []
     for at, row in enumerate(rows):
         if row[0] == "between":
-            said = f"{row[1]} .. {row[2]}" if row[1] != row[2] else f"{row[1]}"
+            text = f"{row[1]} .. {row[2]}" if row[1] != row[2] else f"{row[1]}"
         else:
-            operands = [f"%{one}" for one in reads(row)]
-            said = TEXT[row[0]].format(*operands, *row[len(operands) + 1 :])
-        lines.append(f"%{at:<2} = {said:<24}" + (f"{bounds[at]}" if at < len(bounds) else ""))
+            operands = [f"%{operand}" for operand in reads(row)]
+            text = TEXT[row[0]].format(*operands, *row[len(operands) + 1 :])
+        lines.append(f"%{at:<2} = {text:<24}" + (f"{bounds[at]}" if at < len(bounds) else ""))
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -83,10 +83,10 @@ def _operand(word: str, line: str) -> str | float:
 def _sizes(op: str, word: str, line: str) -> tuple[Any, ...]:
     parts = word.split(",")
     if op in ("pad", "shrink"):
-        found = [PAIR.fullmatch(part) for part in parts]
-        if None in found:
+        pairs = [PAIR.fullmatch(part) for part in parts]
+        if None in pairs:
             raise ValueError(f"{op} takes a pair a:b for each axis: {line[:80]!r}")
-        return tuple((int(one[1]), int(one[2])) for one in found if one)
+        return tuple((int(pair[1]), int(pair[2])) for pair in pairs if pair)
     if not all(WHOLE.fullmatch(part) for part in parts):
         raise ValueError(f"{op} takes whole numbers with commas between them: {line[:80]!r}")
     return tuple(map(int, parts))
@@ -211,8 +211,8 @@ def stores(text: str, **shapes: tuple[int, ...]) -> list[int]:
         from tinygrad.tensor import Tensor
 
         given = {name: Tensor.empty(*shape, device=device) for name, shape in shapes.items()}
-        made = tensor(text, **given).contiguous().schedule_linear()
-        return [_stored_by(call) for call in made.src if call.src[0].op.name == "SINK"]
+        schedule = tensor(text, **given).contiguous().schedule_linear()
+        return [_stored_by(call) for call in schedule.src if call.src[0].op.name == "SINK"]
 
 
 def _stored_by(call: Any) -> int:

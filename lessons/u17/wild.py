@@ -111,14 +111,14 @@ def opening() -> str:
 def counted(bounds: Callable[..., Any]) -> Any:
     """Three counts with tinygrad's bounds and with these."""
     rows = []
-    for said, make, right in (("int8(x) < 0", below, 128), ("2 · int8(x) + 5 < 0", count, 126),
-                              ("x + 10 < 5", overflown, 5)):  # fmt: skip
+    for shown, make, right in (("int8(x) < 0", below, 128), ("2 · int8(x) + 5 < 0", count, 126),
+                               ("x + 10 < 5", overflown, 5)):  # fmt: skip
         before = int(run(make))
         with asked(bounds) as differences:
             after = int(run(make))
         changed = sorted({f"{op}: {own[0]} .. {own[1]} became {new[0]} .. {new[1]}"
                           for op, own, new in differences})  # fmt: skip
-        rows.append([said, right, before, after, "; ".join(changed) or "none"])
+        rows.append([shown, right, before, after, "; ".join(changed) or "none"])
     heads = ["bytes x with", "numpy", "tinygrad 0.14.0", "with your bounds", "bounds that changed"]
     return table(rows, heads, exact=heads[1:4])
 
@@ -230,8 +230,8 @@ def inductors() -> str:
     import torch
     from torch.utils._sympy.value_ranges import SymPyValueRangeAnalysis, ValueRanges
 
-    found = SymPyValueRangeAnalysis.to_dtype(ValueRanges(0, 255), torch.int8, torch.uint8)
-    return "unknown" if found == ValueRanges.unknown_int() else f"{found.lower} .. {found.upper}"
+    bounds = SymPyValueRangeAnalysis.to_dtype(ValueRanges(0, 255), torch.int8, torch.uint8)
+    return "unknown" if bounds == ValueRanges.unknown_int() else f"{bounds.lower} .. {bounds.upper}"
 
 
 def llvms() -> tuple[str, str, str]:

@@ -136,7 +136,7 @@ def test_the_report_is_the_same_in_any_number_of_processes():
 def test_a_survivor_is_shown_until_it_is_explained(monkeypatch):
     monkeypatch.setattr(exemplars, "_equivalents", {})
     report = mutate([slot("u99.until")], jobs=1)["u99.until"]
-    assert report.made == report.killed + len(report.survivors)
+    assert report.mutants == report.killed + len(report.survivors)
     one = next(s for s in report.survivors if "is not" in s.old)
     lines = survivors(report)
     assert any(line.startswith(f"line {one.line} passes: equivalent(") for line in lines)

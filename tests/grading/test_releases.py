@@ -39,15 +39,15 @@ def test_units_and_solutions_have_their_days(now, released, solved):
 
 def test_a_release_that_gives_answers_away_is_said():
     """The extension of one student and the late days after it count."""
-    said = " ".join(text for due in due_now(COURSE, UNITS, T + 5 * DAY) for text in due.said)
+    said = " ".join(text for due in due_now(COURSE, UNITS, T + 5 * DAY) for text in due.notes)
     assert "u02_rewrites: it shows the answers to u01, which is open until 2026-10-24 18:00" in said
-    assert not [text for due in due_now(COURSE, UNITS, T + 6 * DAY) for text in due.said]
+    assert not [text for due in due_now(COURSE, UNITS, T + 6 * DAY) for text in due.notes]
 
 
 def test_solutions_that_are_out_while_it_is_open_are_said():
     open_long = Course(units={1: Unit(due=T, solutions=T, late=Late(cut_off_days=3))})
     (due,) = due_now(open_long, {1: "u01_graphs"}, T + DAY)
-    assert due.solutions and "open for somebody until" in due.said[0]
+    assert due.solutions and "open for somebody until" in due.notes[0]
 
 
 def test_the_command_refuses_and_releases(tmp_path, capsys, monkeypatch):

@@ -14,7 +14,7 @@ from course_lib.cost.cache import Cache
 from course_lib.exercises import plugged, slot, using
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.schedule.legality import may_parallelize, may_tile
-from lessons.u08 import found, pairs, stencils, wild
+from lessons.u08 import isl_schedules, pairs, stencils, wild
 from lessons.u08.pictures import STENCIL, lattice
 
 BLOCKS = "skew(t, i, 1)\nsplit(i, 64)\nreorder(io, t, ii)"
@@ -155,12 +155,12 @@ def test_the_schedule_runs_the_students_own_skew():
 @pytest.mark.parametrize("size", [4, 8])
 def test_what_isl_skews_our_steps_cut_into_blocks(size):
     """All three loops of the plate: two of them are skewed."""
-    kernel = found.found("plate").kernel
+    kernel = isl_schedules.isl_schedule("plate").kernel
     outer = [f"c{n}o" for n in range(3)]
     inner = [f"c{n}i" for n in range(3)]
     steps = [f"split(c{n}, {size})" for n in range(3)]
     blocks = stencils.scheduled(kernel, "\n".join([*steps, f"reorder({', '.join(outer + inner)})"]))
-    assert found.differs(blocks, found.NESTS["plate"]) < 1e-5
+    assert isl_schedules.differs(blocks, isl_schedules.NESTS["plate"]) < 1e-5
 
 
 def shares(blocks):
@@ -175,9 +175,11 @@ def test_scores_that_the_text_names():
     assert round(np.mean(ours), 3) == 0.229 < GOOD
     two = "skew(t, i, {0})\nsplit(t, 2)\nsplit(i, {0})\nreorder(to, io, ti, ii, j)"
     assert np.mean(shares(lambda *sizes: two.format(sizes[3]))) == pytest.approx(0.5, rel=0.02)
-    assert list(found.PLATES) == CASES
+    assert list(isl_schedules.PLATES) == CASES
     written = [stencils.missing(stencils.plate(*sizes), Cache(size, 4)) for *sizes, size in CASES]
-    assert [*found.PLATES.values()] == [round(s * w) for s, w in zip(ours, written, strict=True)]
+    assert [*isl_schedules.PLATES.values()] == [
+        round(s * w) for s, w in zip(ours, written, strict=True)
+    ]
 
 
 def test_a_wave_of_blocks_is_parallel_and_changes_no_bit():
@@ -188,17 +190,17 @@ def test_a_wave_of_blocks_is_parallel_and_changes_no_bit():
     assert not may_parallelize(blocks, "io")
 
 
-@pytest.mark.parametrize("name", found.NESTS)
+@pytest.mark.parametrize("name", isl_schedules.NESTS)
 def test_what_isl_found_is_what_is_recorded(name, monkeypatch):
     pytest.importorskip("islpy")
-    now = found.found(name)
+    now = isl_schedules.isl_schedule(name)
     monkeypatch.setattr(isl, "installed", lambda: False)
-    then = found.found.__wrapped__(name)
+    then = isl_schedules.isl_schedule.__wrapped__(name)
     assert (now.distances, now.rows, now.permutable, now.parallel) == (
         then.distances, then.rows, then.permutable, then.parallel)  # fmt: skip
     assert stencils.missing(now.kernel) == stencils.missing(then.kernel)
-    assert found.differs(now.kernel, found.NESTS[name]) < 1e-5
-    assert found.differs(then.kernel, found.NESTS[name]) < 1e-5
+    assert isl_schedules.differs(now.kernel, isl_schedules.NESTS[name]) < 1e-5
+    assert isl_schedules.differs(then.kernel, isl_schedules.NESTS[name]) < 1e-5
 
 
 def test_isl_answers_what_the_text_promises_for_a_longer_reach():
@@ -242,4 +244,4 @@ def test_polly_and_graphite_choose_what_is_recorded(tool, ask, recorded, missing
 def test_their_blocks_change_no_bit_and_fetch_each_line_twice(side):
     kernel = wild.in_squares(side)
     assert stencils.missing(kernel) == 128
-    assert found.differs(kernel, stencils.row()) < 1e-5
+    assert isl_schedules.differs(kernel, stencils.row()) < 1e-5

@@ -64,8 +64,10 @@ def test_the_mended_programs_take_the_clocks_that_the_text_allows(name, text):
 
 
 def test_a_second_slot_takes_the_array_s_waiting_away():
-    assert "wait=load" in str(loads.one())
-    one, two = (str(picture).split("\n") for picture in (loads.one(), loads.several()))
+    assert "wait=load" in str(loads.one_slot_gantt())
+    one, two = (
+        str(picture).split("\n") for picture in (loads.one_slot_gantt(), loads.two_slots_gantt())
+    )
     assert (one[0], two[0]) == ("One slot: 200 clocks", "Two slots: 164 clocks")
 
     def waited(lines):

@@ -23,14 +23,14 @@ Reports = dict[tuple[str, str], dict[str, Any]]
 
 def read_reports(out: Path) -> Reports:
     """The reports under `out`/reports as plain data, by student and assignment."""
-    found: Reports = {}
+    reports: Reports = {}
     for path in sorted((out / "reports").glob("*/*.json")):
         try:
             report = json.loads(path.read_text(encoding="utf-8"))
-            found[report.get("student", path.stem), report["assignment"]] = report
+            reports[report.get("student", path.stem), report["assignment"]] = report
         except (OSError, ValueError, KeyError, AttributeError):
             raise ValueError(f"{path} cannot be read as a report") from None
-    return found
+    return reports
 
 
 def changes(before: Reports, lines: Iterable[Entry]) -> list[list[str]]:
@@ -61,14 +61,14 @@ def told(rows: list[list[str]]) -> list[str]:
     if not rows:
         return ["No one's points change."]
     people = sorted({row[0] for row in rows})
-    said = [f"Points change for {len(people)}: {', '.join(people[:12])}"]
+    lines = [f"Points change for {len(people)}: {', '.join(people[:12])}"]
     if len(people) > 12:
-        said[0] += f" and {len(people) - 12} more"
+        lines[0] += f" and {len(people) - 12} more"
     for student, assignment, exercise, old, new, why in rows[:20]:
-        said.append(f"  {student}  {exercise or assignment}: {old or '–'} -> {new or '–'}  {why}")
+        lines.append(f"  {student}  {exercise or assignment}: {old or '–'} -> {new or '–'}  {why}")
     if len(rows) > 20:
-        said.append(f"  ... {len(rows) - 20} more rows in changes.csv")
-    return said
+        lines.append(f"  ... {len(rows) - 20} more rows in changes.csv")
+    return lines
 
 
 def _changed(old: dict[str, Any], line: Entry) -> list[list[str]]:

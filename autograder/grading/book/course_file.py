@@ -72,7 +72,7 @@ class _Reader:
         )
 
     def _units(self, late: Late) -> dict[int, Unit]:
-        found = {}
+        units = {}
         for name in filter(UNIT.fullmatch, self.content):
             where, number = (name,), self._unit(name, (name,))
             table = self._table(self.content[name], where)
@@ -82,15 +82,15 @@ class _Reader:
             solutions = self._moment(table, where, "solutions", end=False)
             mine = self._late(table.get("late", {}), (*where, "late"), late)
             names = [self._text(table, where, key) for key in ("canvas", "moodle")]
-            found[number] = unit = Unit(release, due, solutions, mine, names[0], names[1])
+            units[number] = unit = Unit(release, due, solutions, mine, names[0], names[1])
             if unit.release and unit.due and unit.due <= unit.release:
                 self._fail((*where, "due"), "it is due before it is released")
             if unit.due and unit.solutions and unit.solutions < unit.due:
                 self._fail((*where, "solutions"), "the solutions are out before it is due")
-        return found
+        return units
 
     def _extensions(self) -> dict[str, Extension]:
-        found = {}
+        extensions = {}
         for student, value in self._table(
             self.content.get("extensions", {}), ("extensions",)
         ).items():
@@ -102,8 +102,8 @@ class _Reader:
                 self._unit(u, (*where, u)): self._moment(table, where, u, end=True) for u in units
             }
             days = self._number(table, where, "days", 0)
-            found[student] = Extension({n: d for n, d in own.items() if d}, days or 0)
-        return found
+            extensions[student] = Extension({n: d for n, d in own.items() if d}, days or 0)
+        return extensions
 
     def _hand_ins(self) -> dict[str, str]:
         table = self._table(self.content.get("hand_ins", {}), ("hand_ins",))
@@ -116,11 +116,11 @@ class _Reader:
         numbers: dict[str, Any] = {
             n: self._number(table, where, n, getattr(default, n)) for n in names
         }
-        found = Late(**numbers)
+        late = Late(**numbers)
         for key in ("percent_per_day", "at_most_percent"):
-            if getattr(found, key) > 100:
-                self._fail((*where, key), f"{getattr(found, key):g} is more than 100 percent")
-        return found
+            if getattr(late, key) > 100:
+                self._fail((*where, key), f"{getattr(late, key):g} is more than 100 percent")
+        return late
 
     def _unit(self, name: str, where: tuple[str, ...]) -> int:
         number = int(name[1:])

@@ -98,7 +98,7 @@ class Entry:
 
 
 def entries(
-    found: Iterable[Task],
+    tasks: Iterable[Task],
     assignments: list[Assignment],
     course: Course,
     people: list[Person],
@@ -109,7 +109,7 @@ def entries(
     matcher, times = Matcher(people, course.hand_ins), Times(course, submissions)
     lines: list[Entry] = []
     waiting: dict[tuple[str, str], list[tuple[int, Entry]]] = {}
-    for task in found:
+    for task in tasks:
         person, how = matcher.find(task.outer, task.short)
         entry = _entry(task, person, course)
         if person is not None:

@@ -81,13 +81,13 @@ def write_moodle(lines: Iterable[Entry], people: list[Person], course: Course, o
     for unit, title in zip(units, titles, strict=True):
         head += [title, f"{title} (feedback)"]
         head += [f"{title} (beyond the maximum)"] if unit in beyond else []
-    said = {(e.student, e.unit): _sentence(e) for e in lines if e.person}
+    feedback = {(e.student, e.unit): _sentence(e) for e in lines if e.person}
     rows = []
     for person in people:
         row = [person.email, person.sis or person.id, person.login, person.name]
         for unit, (_, most) in units.items():
             grade, more = _at_most(points.get((person.id, unit)), most)
-            row += [grade, said.get((person.id, unit), "") if grade else ""]
+            row += [grade, feedback.get((person.id, unit), "") if grade else ""]
             row += [more] if unit in beyond else []
         rows.append(row)
     return write_table(out / "moodle.csv", head, rows, mark=False)
@@ -101,7 +101,7 @@ def fill_worksheet(
     rows, lines = read_table(worksheet, ["identifier", "grade"]), list(lines)
     matcher, points = Matcher(people, {}), _by_person(lines, course)
     most = {number: points for number, (_, points) in _units(lines).items()}.get(unit, 0.0)
-    said = {e.student: _sentence(e) for e in lines if e.unit == unit and e.person}
+    feedback = {e.student: _sentence(e) for e in lines if e.unit == unit and e.person}
     filled = 0
     for row in rows:
         keys = [row.get(k, "") for k in ("id number", "username", "email address", "full name")]
@@ -111,7 +111,7 @@ def fill_worksheet(
             row["grade"] = grade
             filled += 1
             if "feedback comments" in row:
-                row["feedback comments"] = said.get(person.id, "")
+                row["feedback comments"] = feedback.get(person.id, "")
     path = worksheet.with_suffix(".filled.csv")
     head = list(rows[0].head) if rows else []
     return write_table(path, head, [row.values() for row in rows], mark=True), filled
@@ -120,7 +120,7 @@ def fill_worksheet(
 def summary(lines: Iterable[Entry]) -> list[str]:
     """What a teacher has to know before the files go anywhere, one sentence each."""
     lines = list(lines)
-    said = []
+    sentences = []
     for status, words in (
         (NOTHING, "handed in nothing"),
         (UNDECIDED, "undecided, several hand-ins are theirs"),
@@ -128,22 +128,22 @@ def summary(lines: Iterable[Entry]) -> list[str]:
     ):
         there = [e for e in lines if e.status == status]
         if there:
-            said.append(f"{len(there)} {words}: {_named(there)}")
+            sentences.append(f"{len(there)} {words}: {_named(there)}")
     faults = [e.student for e in lines if e.is_fault]
     if faults:
-        said.append(
+        sentences.append(
             f"The grader itself failed for {', '.join(faults)}: no points lost, blank in every "
             "export; see by-hand.csv and the reports."
         )
     unread = [e for e in lines if e.waits and e.report and e.report.is_ungradable]
     if unread:
-        said.append(f"{len(unread)} handed in what {CANNOT}: {_named(unread)}")
+        sentences.append(f"{len(unread)} handed in what {CANNOT}: {_named(unread)}")
     waiting = sum(e.waits and not e.is_fault for e in lines)
     if waiting:
         wait = "wait" if waiting > 1 else "waits"
         blank = "until then the final points are blank"
-        said.append(f"{waiting} {wait} for a person (by-hand.csv); {blank}.")
-    return said
+        sentences.append(f"{waiting} {wait} for a person (by-hand.csv); {blank}.")
+    return sentences
 
 
 def _named(lines: Iterable[Entry]) -> str:
@@ -174,15 +174,15 @@ def _exercises(line: Entry, names: list[str]) -> list[str]:
 
 def _by_person(lines: Iterable[Entry], course: Course) -> dict[tuple[str, int], float]:
     """The points that are exported, of everybody on the roster of whom they are known."""
-    found = {}
+    exported = {}
     for line in lines:
         if line.person is None:
             continue
         if line.status in (HANDED_IN, UNREAD) and line.final is not None:
-            found[line.student, line.unit] = line.final
+            exported[line.student, line.unit] = line.final
         elif line.status == NOTHING and course.zero:
-            found[line.student, line.unit] = 0.0
-    return found
+            exported[line.student, line.unit] = 0.0
+    return exported
 
 
 def _number(points: float | None) -> str:

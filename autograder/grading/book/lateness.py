@@ -114,8 +114,8 @@ def moment(text: str, zone: tzinfo) -> datetime | None:
     plain = re.sub(r"\s*(UTC|GMT)$", "+00:00", text)
     plain = re.sub(r"\.(\d{6})\d+", r".\1", plain)
     try:
-        found = datetime.fromisoformat(plain)
-        return found if found.tzinfo else found.replace(tzinfo=zone)
+        time = datetime.fromisoformat(plain)
+        return time if time.tzinfo else time.replace(tzinfo=zone)
     except ValueError:
         pass
     for form in FORMATS:

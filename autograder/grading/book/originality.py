@@ -79,9 +79,9 @@ def similar_in(there: list[Entry], source: Source) -> list[Pair]:
         for entry in there:
             assert entry.task is not None
             program = entry.task.program
-            found = helpers_of(program) if exercise == HELPERS else shape_of(program, exercise)
-            if found:
-                shapes[entry.student] = found
+            shape = helpers_of(program) if exercise == HELPERS else shape_of(program, exercise)
+            if shape:
+                shapes[entry.student] = shape
         is_text = any(e.task and exercise in e.task.program.texts for e in there)
         pairs += similar(exercise, shapes, text_given if is_text else code_given)
     return sorted(pairs, key=lambda p: (-p.share * min(p.shared, 100), p.exercise, p.students))
@@ -100,15 +100,15 @@ def similar(exercise: str, shapes: dict[str, Shape], skeleton: set[Shingle]) -> 
     for shingle, people in index.items():
         if shingle not in common:
             shared.update(combinations(people, 2))
-    found = []
+    pairs = []
     for (one, other), count in shared.items():
         share = count / min(len(own[one] - common), len(own[other] - common))
         if count >= LEAST and share >= SHARE:
             both = (own[one] & own[other]) - common
             lines = (_lines(shapes[one], both), _lines(shapes[other], both))
             sources = (shapes[one].source, shapes[other].source)
-            found.append(Pair(exercise, (one, other), sources, lines, count, share))
-    return found
+            pairs.append(Pair(exercise, (one, other), sources, lines, count, share))
+    return pairs
 
 
 def shingles(shape: Shape) -> set[Shingle]:
@@ -119,11 +119,11 @@ def shingles(shape: Shape) -> set[Shingle]:
 def _lines(shape: Shape, wanted: set[Shingle]) -> frozenset[int]:
     """The lines of the source on which these shingles lie."""
     key = shape.key
-    found: set[int] = set()
+    numbers: set[int] = set()
     for n in range(len(key) - LENGTH + 1):
         if key[n : n + LENGTH] in wanted:
-            found |= {line for _, line in shape.tokens[n : n + LENGTH]}
-    return frozenset(found)
+            numbers |= {line for _, line in shape.tokens[n : n + LENGTH]}
+    return frozenset(numbers)
 
 
 def _skeleton(source: Source) -> tuple[set[Shingle], set[Shingle]]:

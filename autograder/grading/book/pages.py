@@ -172,9 +172,9 @@ def histogram(values: Sequence[float], most: float, what: str) -> str:
         f'<line x1="0" x2="{count * width}" y1="{height + 16}" y2="{height + 16}" '
         'stroke="CanvasText" stroke-opacity=".4"/>'
     )
-    said = ", ".join(f"{n} from {most * i / count:.3g}" for i, n in enumerate(bins) if n)
+    description = ", ".join(f"{n} from {most * i / count:.3g}" for i, n in enumerate(bins) if n)
     return (
-        f'<svg role="img" aria-label="{html.escape(f"{what}: {said}")}" '
+        f'<svg role="img" aria-label="{html.escape(f"{what}: {description}")}" '
         f'viewBox="-12 0 {count * width + 24} {height + 40}" width="{count * width + 24}">'
         f"{''.join(parts)}</svg>"
     )

@@ -28,32 +28,32 @@ class Due:
     unit: int
     release: bool
     solutions: bool
-    said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def due_now(
     course: Course, units: dict[int, str], now: datetime, anyway: bool = False
 ) -> list[Due]:
     """For each unit, in order: is it due, and are its solutions? `units` maps number to name."""
-    found = []
+    plan = []
     for number, name in sorted(units.items()):
         unit = course.units.get(number, Unit())
         early = unit.release is not None and now < unit.release
         release = not early or anyway
         solutions = unit.solutions is not None and now >= unit.solutions
-        said = []
+        notes = []
         if unit.release is not None and early:
             word = "handed out before" if anyway else "not before"
-            said.append(f"{name}: {word} {shown(unit.release, course)}")
+            notes.append(f"{name}: {word} {shown(unit.release, course)}")
         if release:
-            said += [
+            notes += [
                 f"{name}: it shows the answers to {text}"
                 for text in _open(course, units, number, now)
             ]
         if solutions:
-            said += _still_open(course, name, number, now)
-        found.append(Due(number, release, solutions and release, tuple(said)))
-    return found
+            notes += _still_open(course, name, number, now)
+        plan.append(Due(number, release, solutions and release, tuple(notes)))
+    return plan
 
 
 def last_moment(course: Course, unit: int) -> datetime | None:
@@ -72,12 +72,12 @@ def shown(moment: datetime, course: Course) -> str:
 
 def _open(course: Course, units: dict[int, str], number: int, now: datetime) -> list[str]:
     """The units before this one that may still be handed in."""
-    found = []
+    still_open = []
     for earlier in (n for n in sorted(units) if n < number):
         end = last_moment(course, earlier)
         if end is not None and now <= end:
-            found.append(f"u{earlier:02d}, which is open until {shown(end, course)}")
-    return found
+            still_open.append(f"u{earlier:02d}, which is open until {shown(end, course)}")
+    return still_open
 
 
 def _still_open(course: Course, name: str, number: int, now: datetime) -> list[str]:

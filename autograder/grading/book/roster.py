@@ -145,9 +145,9 @@ class Matcher:
 
 def _unique(pairs: Iterable[tuple[str, Person]]) -> dict[str, Person]:
     """The keys that are one person's; what two share tells nobody apart."""
-    found = dict.fromkeys(pair for pair in pairs if pair[0])
-    counts = Counter(key for key, _ in found)
-    return {key: person for key, person in found if counts[key] == 1}
+    distinct = dict.fromkeys(pair for pair in pairs if pair[0])
+    counts = Counter(key for key, _ in distinct)
+    return {key: person for key, person in distinct if counts[key] == 1}
 
 
 def _keys(person: Person) -> list[str]:

@@ -159,11 +159,11 @@ def _checks(there: list[Entry]) -> list[str]:
 def _counterexamples(there: list[Entry]) -> list[str]:
     parts = []
     for exercise, verdicts in _by_exercise(there).items():
-        found: dict[str, list[Verdict]] = defaultdict(list)
+        by_problem: dict[str, list[Verdict]] = defaultdict(list)
         for verdict in verdicts:
             if verdict.kind in FAILED and verdict.program:
-                found[f"{verdict.check}: {verdict.problem}"].append(verdict)
-        ranked = sorted(found.items(), key=lambda item: (-len(item[1]), item[0]))
+                by_problem[f"{verdict.check}: {verdict.problem}"].append(verdict)
+        ranked = sorted(by_problem.items(), key=lambda item: (-len(item[1]), item[0]))
         for problem, group in ranked[:PROGRAMS]:
             counts = Counter(v.program for v in group)
             program = min(counts, key=lambda p: (len(p), -counts[p], p))
@@ -206,8 +206,8 @@ def _clusters(there: list[Entry]) -> list[str]:
 
 
 def _by_exercise(there: list[Entry]) -> dict[str, list[Verdict]]:
-    found: dict[str, list[Verdict]] = {}
+    by_name: dict[str, list[Verdict]] = {}
     for entry in there:
         for verdict in entry.report.verdicts if entry.report else ():
-            found.setdefault(verdict.exercise, []).append(verdict)
-    return found
+            by_name.setdefault(verdict.exercise, []).append(verdict)
+    return by_name

@@ -280,15 +280,15 @@ def apply_rules(graph: Graph, rules: Sequence[Callable[[Node], Node | None]]) ->
     """
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = node.with_inputs(inputs)
+        rewritten = node.with_inputs(inputs)
         for _ in range(100):
-            new = _first(rules, made)
+            new = _first(rules, rewritten)
             if new is None:
-                return made
-            made = new
-        if _first(rules, made) is not None:
+                return rewritten
+            rewritten = new
+        if _first(rules, rewritten) is not None:
             raise ValueError(f"the rules still apply after 100 replacements of {node!r}")
-        return made
+        return rewritten
 
     return graph.rebuild(visit)
 

@@ -122,8 +122,8 @@ def illegal(graph: Graph, groups: dict[str, list[Node]]) -> dict[str, str]:
         "waits for itself"   another kernel needs the group, and the group needs that kernel
         "is read outside"    another kernel reads a member other than the last
     """
-    found = {letter: _why_not(graph, members) for letter, members in groups.items()}
-    return {letter: reason for letter, reason in found.items() if reason}
+    reasons = {letter: _why_not(graph, members) for letter, members in groups.items()}
+    return {letter: reason for letter, reason in reasons.items() if reason}
 
 
 def _why_not(graph: Graph, members: list[Node]) -> str:

@@ -42,8 +42,8 @@ for exercise, check, offset, given, examples in HARDER:
 @hidden("passes.should_fuse", seed=SEED, spec="no program may execute more than 1.1 times")
 def should_fuse_knows_no_sizes_by_heart(should_fuse, rng):
     """The same kinds of programs at sizes of this run: no work repeated, bytes saved like ours."""
-    made = [make(int(rng.integers(130, 500))) for make in (masked, positions, gate, readers)]
-    programs = {graph.name: graph for graph in [*made, temperature(int(rng.integers(600, 900)))]}
+    resized = [make(int(rng.integers(130, 500))) for make in (masked, positions, gate, readers)]
+    programs = {graph.name: graph for graph in [*resized, temperature(int(rng.integers(600, 900)))]}
     repeats_little_work(should_fuse, programs)
     entry, graphs = slot("passes.should_fuse"), programs.values()
     mine, stand_in, ours = (

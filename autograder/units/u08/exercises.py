@@ -172,8 +172,8 @@ def eliminate(conditions: Sequence[tuple[int, ...]], k: int) -> list[tuple[int, 
     """
     low = [row for row in conditions if row[k] > 0]
     high = [row for row in conditions if row[k] < 0]
-    found = [tuple(row) for row in conditions if row[k] == 0]
+    rows = [tuple(row) for row in conditions if row[k] == 0]
     for a in low:
         for b in high:
-            found.append(tuple(a[k] * y - b[k] * x for x, y in zip(a, b, strict=True)))
-    return found
+            rows.append(tuple(a[k] * y - b[k] * x for x, y in zip(a, b, strict=True)))
+    return rows

@@ -91,9 +91,9 @@ def greatest(text: str) -> str:
             each = self.rows.value.data
             if not 1 <= each <= 15:
                 raise VerifyException(f"npu.max: the machine takes 1 to 15 rows, not {each}")
-            given, made = shape(self.x), shape(self.out)
-            if len(made) != 2 or given != (each * made[0], made[1]):
-                raise VerifyException(f"npu.max: {each} rows each of {given} are not {made}")
+            given, result = shape(self.x), shape(self.out)
+            if len(result) != 2 or given != (each * result[0], result[1]):
+                raise VerifyException(f"npu.max: {each} rows each of {given} are not {result}")
 
     return checked(text, MaxOp)
 
@@ -122,21 +122,21 @@ def tiled(text: str, rows: int) -> str:
             xs = BufferOp(memory((1, most, k), "acts"))
             ws = BufferOp(memory((1, k, cols), "weights"))
             ys = BufferOp(memory((1, most, cols), "accs"))
-            made: list[Operation] = [xs, ws, ys]
+            ops: list[Operation] = [xs, ws, ys]
             for i in range(0, m, most):
                 for j in range(0, n, cols):
                     h, wide = min(most, m - i), min(cols, n - j)
                     x = SlotOp(xs.result, [0], [h, k])
                     w = SlotOp(ws.result, [0], [k, wide])
                     y = SlotOp(ys.result, [0], [h, wide])
-                    made += [
+                    ops += [
                         *(x, w, y),
                         DmaLoadOp(op.x, x.result, [i, 0], [h, k]),
                         DmaLoadOp(op.w, w.result, [0, j], [k, wide]),
                         MatmulOp(x.result, w.result, y.result, "os", overwrite=True),
                         DmaStoreOp(op.y, y.result, [i, j], [h, wide]),
                     ]
-            rewriter.replace(op, made, [])
+            rewriter.replace(op, ops, [])
 
     return rewritten(text, Tile())
 

@@ -58,8 +58,8 @@ def more_slots(turns, rng):
 def other_windows(vmax, rng):
     """Sizes and places that were drawn for this run, on two chips."""
     for _ in range(20):
-        rows, made, n = (int(size) for size in (*rng.integers(1, 16, 1), *rng.integers(1, 7, 2)))
-        src = int(rng.integers(0, 1024 - rows * made * n - made * n))
-        at = src + rows * made * n
+        rows, results, n = (int(size) for size in (*rng.integers(1, 16, 1), *rng.integers(1, 7, 2)))
+        src = int(rng.integers(0, 1024 - rows * results * n - results * n))
+        at = src + rows * results * n
         for chip in (PRESETS["teaching"], PRESETS["npu"]):
-            right_vmax(vmax, (src, at, rows * made, n, rows), chip)
+            right_vmax(vmax, (src, at, rows * results, n, rows), chip)

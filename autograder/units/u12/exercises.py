@@ -65,9 +65,9 @@ def fault(
         held = right[number - 1], down[number - 1], stay[number - 1]
         due = clock(*held, shift[number], enters[number], weights[number])
         now = right[number], down[number], stay[number]
-        for name, wanted, found in zip(("right", "down", "stay"), due, now, strict=True):
-            if (wanted != found).any():
-                row, col = np.argwhere(wanted != found)[0].tolist()
+        for name, wanted, present in zip(("right", "down", "stay"), due, now, strict=True):
+            if (wanted != present).any():
+                row, col = np.argwhere(wanted != present)[0].tolist()
                 return number + 1, name, row, col
     raise ValueError("no register took a wrong value after clock 1")
 

@@ -86,29 +86,29 @@ def bounds(rows: list[tuple]) -> list[tuple[int, int]]:
     value that its row can then have, and no narrower pair does. Leaves lie within -2**61 to 2**61:
     there is no time to try all values.
     """
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for op, *args in rows:
         if op == "between":
-            found.append((args[0], args[1]))
+            pairs.append((args[0], args[1]))
             continue
-        low, high = found[args[0]]
+        low, high = pairs[args[0]]
         if op == "floordiv":
-            found.append((low // args[1], high // args[1]))
+            pairs.append((low // args[1], high // args[1]))
         elif op == "mod":
-            found.append(_around(low, high, 0, args[1]))
+            pairs.append(_around(low, high, 0, args[1]))
         elif op == "cast":
             least, most = TYPES[args[1]]
-            found.append(_around(low, high, least, most - least + 1))
+            pairs.append(_around(low, high, least, most - least + 1))
         else:
-            a, b = found[args[1]]
+            a, b = pairs[args[1]]
             products = low * a, low * b, high * a, high * b
-            found.append({
+            pairs.append({
                 "add": (low + a, high + b),
                 "mul": (min(products), max(products)),
                 "max": (max(low, a), max(high, b)),
                 "lt": (int(high < a), int(low < b)),
             }[op])  # fmt: skip
-    return found
+    return pairs
 
 
 def _around(low: int, high: int, least: int, count: int) -> tuple[int, int]:

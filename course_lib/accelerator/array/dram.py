@@ -50,13 +50,13 @@ def dram_bytes(
     """Bytes (read from, written to) DRAM for "a", "b" and "c" of [m, k] x [k, n]."""
     folding = Folding(array, m, k, n)
     sizes = {"a": memories.acts, "b": memories.weights, "c": memories.accs}
-    found = {}
+    traffic = {}
     for name, sram in sizes.items():
         width = SUM if name == "c" else OPERAND
         times = 1 if width * _kept(name, folding) <= sram else passes(name, folding)
         whole = width * size(name, folding)
-        found[name] = ((times - 1) * whole, times * whole) if name == "c" else (times * whole, 0)
-    return found
+        traffic[name] = ((times - 1) * whole, times * whole) if name == "c" else (times * whole, 0)
+    return traffic
 
 
 def _kept(name: str, folding: Folding) -> int:

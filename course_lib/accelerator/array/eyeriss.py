@@ -65,14 +65,15 @@ class Window:
         return self.images * self.height * self.width * weights
 
 
-def relative_energy(found: Mapping[str, Access], macs: int) -> dict[str, float]:
+def relative_energy(accesses: Mapping[str, Access], macs: int) -> dict[str, float]:
     """What a product costs by what used it, in multiply-accumulates; DRAM is not part of it."""
-    each = found.values()
+    each = accesses.values()
     return {
         "multiply-accumulate": macs,
-        "registers": sum(one.register_reads + one.register_writes for one in each) * REGISTER,
-        "cell to cell": sum(one.hops for one in each) * HOP,
-        "SRAM": sum(one.sram_reads + one.sram_writes for one in each) * SRAM,
+        "registers": sum(access.register_reads + access.register_writes for access in each)
+        * REGISTER,
+        "cell to cell": sum(access.hops for access in each) * HOP,
+        "SRAM": sum(access.sram_reads + access.sram_writes for access in each) * SRAM,
     }
 
 

@@ -96,10 +96,10 @@ def simulate(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
         before = state
     # Each column gives the same number of values, in the order of the folds.
     column = np.array(left).T[np.array(leaves).T].reshape(array.cols, folding.folds, -1)
-    found = column.transpose(1, 2, 0)
+    sums = column.transpose(1, 2, 0)
     if folding.flow.stays == "c":
-        found = found[:, ::-1]  # the lowest row leaves first
-    return Run(array, joined(found, folding), counted, folding.macs, folding.folds)
+        sums = sums[:, ::-1]  # the lowest row leaves first
+    return Run(array, joined(sums, folding), counted, folding.macs, folding.folds)
 
 
 def affordable(folding: Folding) -> None:

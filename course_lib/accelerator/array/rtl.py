@@ -85,11 +85,11 @@ def _states(text: str, array: SystolicArray) -> dict[str, np.ndarray]:
     """Lines of: clock row column right down stay spare control. In a clock, in any order."""
     lines = np.array(text.split(), int).reshape(-1, 3 + len(REGISTERS))
     clock, row, col = lines[:, 0] - 1, lines[:, 1], lines[:, 2]
-    found = {}
+    registers = {}
     for place, name in enumerate(REGISTERS, 3):
-        found[name] = np.zeros((int(clock.max()) + 1, array.rows, array.cols), int)
-        found[name][clock, row, col] = lines[:, place]
-    return found
+        registers[name] = np.zeros((int(clock.max()) + 1, array.rows, array.cols), int)
+        registers[name][clock, row, col] = lines[:, place]
+    return registers
 
 
 def _folding(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Folding:

@@ -41,7 +41,7 @@ def slices(folding: Folding) -> list[Slice]:
     if folding.folds > MOST:
         raise ValueError(f"{folding.folds:,} folds are too many to draw, {MOST:,} at most")
     array, skew = folding.array, streaming(folding) - folding.time
-    found: list[Slice] = []
+    drawn: list[Slice] = []
     clock = 0  # how far the lane "array" is drawn
     for fold in timing(folding):
         behind = array.shadow and clock > 0
@@ -49,11 +49,11 @@ def slices(folding: Folding) -> list[Slice]:
         steps = [("wait", first)] if behind else [("load", fold.start), ("fill", first)]
         for name, end in [*steps, ("stream", first + folding.time), ("drain", fold.end)]:
             if end > clock:
-                found.append(Slice(name, LANES[0], clock, end - clock, fold.row, fold.col))
+                drawn.append(Slice(name, LANES[0], clock, end - clock, fold.row, fold.col))
                 clock = end
         if behind and fold.load is not None:
-            found.append(_hidden(fold, array.rows))
-    return found
+            drawn.append(_hidden(fold, array.rows))
+    return drawn
 
 
 def _hidden(fold: Fold, rows: int) -> Slice:

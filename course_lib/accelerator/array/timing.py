@@ -41,14 +41,14 @@ def streaming(folding: Folding) -> int:
 def timing(folding: Folding) -> list[Fold]:
     """All folds, in order. The end of the last one is the number of cycles."""
     array, loads = folding.array, folding.flow.stays != "c"
-    found: list[Fold] = []
+    folds: list[Fold] = []
     free = 0  # the clock at which the registers to load into, or the whole array, are free
     for number in range(folding.folds):
         col, row = divmod(number, folding.folds_down)
         start = free + array.rows if loads else free
-        if array.shadow and found:
-            start = max(start, found[-1].start + folding.time)
+        if array.shadow and folds:
+            start = max(start, folds[-1].start + folding.time)
         end = start + streaming(folding) + (array.rows if array.drain else 0)
-        found.append(Fold(row, col, free if loads else None, start, end))
+        folds.append(Fold(row, col, free if loads else None, start, end))
         free = start if array.shadow else end
-    return found
+    return folds

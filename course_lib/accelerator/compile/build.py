@@ -72,28 +72,28 @@ class ChipProgram:
     @cached_property
     def timing(self) -> Run:
         """Clocks and everything that follows from the program alone; its state is empty."""
-        found = times(self.program, self.chip)
+        clocks = times(self.program, self.chip)
         state = State(self.chip, np.zeros(1, np.int8))
-        return Run(self.chip, self.program, found, state, self.useful)
+        return Run(self.chip, self.program, clocks, state, self.useful)
 
     @property
     def useful(self) -> dict[tuple[str, ...], int]:
         """The multiply-accumulates that the layers ask for; the array does more (zeros, ones)."""
-        found: Counter[tuple[str, ...]] = Counter()
+        macs: Counter[tuple[str, ...]] = Counter()
         for layer in self.layers:
-            found[layer.program[0].origin] += layer.macs
-        return dict(found)
+            macs[layer.program[0].origin] += layer.macs
+        return dict(macs)
 
     def layer_clocks(self) -> list[int]:
         """Clocks of each layer: from when all before it was done until it is. They sum to the
         total; a layer that was begun behind the back of another one has fewer than alone."""
         done, ends, latest = self.timing.times.done, (*self.starts[1:], None), 0
-        found = []
+        clocks = []
         for start, end in zip(self.starts, ends, strict=True):
             finished = max(latest, *done[start:end])
-            found.append(finished - latest)
+            clocks.append(finished - latest)
             latest = finished
-        return found
+        return clocks
 
     def _read(self, memory: np.ndarray, node: Node) -> np.ndarray:
         at = self.dram.of(node)

@@ -135,7 +135,7 @@ class _Layer:
 
     def load_weights(self, step: Step, slot: int, needed: bool, program: Program) -> list[int]:
         """The weights of a step: where each block of output channels is."""
-        at, found = slot * self.room.weights, []
+        at, addresses = slot * self.room.weights, []
         for outputs in spans(step.outputs[1] - step.outputs[0], self.chip.cols):
             block = step.outputs[0] + outputs[0], step.outputs[0] + outputs[1]
             inputs = block if self.product.depthwise else step.inputs
@@ -145,9 +145,9 @@ class _Layer:
                     dram=self.places.weights[inputs, block], weights=at, rows=rows, bytes=n,
                     pitch=n, origin=self.places.origin,
                 ))  # fmt: skip
-            found.append(at)
+            addresses.append(at)
             at += rows * self.chip.cols
-        return found
+        return addresses
 
     def rows(self, inputs: tuple[int, int]) -> int:
         kernel = self.product.kernel

@@ -67,10 +67,10 @@ class Dram:
 
     def image(self) -> np.ndarray:
         """All of it, the constants filled in."""
-        made = np.zeros(max(self.size, ALIGN), np.int8)
+        image = np.zeros(max(self.size, ALIGN), np.int8)
         for at, data in self.constants:
-            made[at : at + data.size] = data
-        return made
+            image[at : at + data.size] = data
+        return image
 
 
 def as_stored(array: np.ndarray) -> np.ndarray:
@@ -169,11 +169,11 @@ def parameters(match: Match, outputs: int, chip: Chip) -> np.ndarray:
     bias = match.operands.get("bias")
     given = np.zeros(outputs, "<i4") if bias is None else bias.value.astype("<i4").ravel()
     scale = np.broadcast_to(match.operands["scale"].value.astype("<f4"), (outputs,))
-    made = np.zeros((-(-outputs // chip.cols), 2, chip.cols), "<i4")
+    blocks = np.zeros((-(-outputs // chip.cols), 2, chip.cols), "<i4")
     for block, (first, end) in enumerate(spans(outputs, chip.cols)):
-        made[block, 0, : end - first] = np.broadcast_to(given, (outputs,))[first:end]
-        made[block, 1, : end - first] = np.ascontiguousarray(scale[first:end]).view("<i4")
-    return made
+        blocks[block, 0, : end - first] = np.broadcast_to(given, (outputs,))[first:end]
+        blocks[block, 1, : end - first] = np.ascontiguousarray(scale[first:end]).view("<i4")
+    return blocks
 
 
 def _mean(match: Match, dram: Dram, chip: Chip, choose: Choose) -> Layer:

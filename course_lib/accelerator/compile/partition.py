@@ -97,11 +97,11 @@ class Partition:
     @property
     def notes(self) -> list[str]:
         """What another tool did to the model that the chip cannot follow, and how it could."""
-        made = [n for n in self.whole.ops if n.op == "quantize" or _rounds(n)]
+        rounding = [n for n in self.whole.ops if n.op == "quantize" or _rounds(n)]
         why = {
-            "of u8: 0 to 255 do not fit the chip's i8": [n for n in made if n.type.dtype == u8],
+            "of u8: 0 to 255 do not fit the chip's i8": [n for n in rounding if n.type.dtype == u8],
             "of i8 with a zero point: the chip has none": [
-                n for n in made if n.type.dtype == i8 and n.op == "cast"
+                n for n in rounding if n.type.dtype == i8 and n.op == "cast"
             ],
         }
         return [
@@ -158,14 +158,14 @@ def cover(
     for node in reversed(graph.ops):
         if node in inside:
             continue
-        found = match(node, lambda n: len(users[n]) == 1 and n not in outputs, patterns)
-        if isinstance(found, Match):
-            found = refuse(found) or found
-        if isinstance(found, Match):
-            matches.append(found)
-            inside.update(found.nodes)
+        result = match(node, lambda n: len(users[n]) == 1 and n not in outputs, patterns)
+        if isinstance(result, Match):
+            result = refuse(result) or result
+        if isinstance(result, Match):
+            matches.append(result)
+            inside.update(result.nodes)
         else:
-            refusals.append(Refusal(node, found))
+            refusals.append(Refusal(node, result))
     return matches[::-1], refusals[::-1]
 
 
@@ -193,8 +193,8 @@ def _part(graph: Graph, k: int, number: Mapping[Node, int], names: Mapping[Node,
     device = CHIP if k % 2 else CPU
     results = [new[node] for node in writes]
     title = f"{graph.name}_{device}_{k}"
-    made = Graph.of(parameters, results, title, also=[new[node] for node in members])
-    return Part(device, made, reads, writes)
+    subgraph = Graph.of(parameters, results, title, also=[new[node] for node in members])
+    return Part(device, subgraph, reads, writes)
 
 
 def _bytes(nodes: Sequence[Node]) -> int:

@@ -149,20 +149,20 @@ def pack(product: Product, weights: np.ndarray, inputs: slice, outputs: slice) -
 
 
 def _windowed(match: Match) -> Product:
-    found = match.node("conv")
-    node, conv = (match.root, False) if found is None else (found, True)
+    conv_node = match.node("conv")
+    node, conv = (match.root, False) if conv_node is None else (conv_node, True)
     n, c, *size = match.operands["x"].type.dims
     kernel = node.inputs[1].type.dims[2:] if conv else node.attrs["kernel"]
     window = Window.of(kernel, node.attrs, node.op)
-    made = Product(
+    product = Product(
         n, _pair(size), c, _pair(node.type.dims[2:]), node.type.dims[1], _pair(window.kernel),
         _pair(window.strides), _pair(window.low), _pair(window.high), _pair(window.dilations),
         depthwise=not conv or node.attrs["groups"] > 1,
     )  # fmt: skip
-    pointwise = not made.depthwise and made.kernel == made.strides == (1, 1)
-    if pointwise and made.low == made.high == (0, 0):
-        return matrix(made.pixels, c, made.outputs)
-    return made
+    pointwise = not product.depthwise and product.kernel == product.strides == (1, 1)
+    if pointwise and product.low == product.high == (0, 0):
+        return matrix(product.pixels, c, product.outputs)
+    return product
 
 
 def _pair(numbers) -> tuple[int, int]:

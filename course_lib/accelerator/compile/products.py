@@ -24,17 +24,17 @@ def sums_stay(
 ) -> list[Instruction]:
     """The same products output-stationary: one `matmul_os` for each run, which brings its weights
     along; as many pixels at a time as the array has rows."""
-    made: list[Instruction] = []
+    instructions: list[Instruction] = []
     for y, h, x, w in _areas(first, rows):
         at, add = weights, first.add
         for offset, length in runs:
-            made.append(MatmulOs(
+            instructions.append(MatmulOs(
                 acts=first.acts + y * first.line + x * first.step + offset, h=h, w=w,
                 step=first.step, line=first.line, k=length, n=first.n, weights=at,
                 pitch=first.n, accs=first.accs + y * first.w + x, add=add, origin=first.origin,
             ))  # fmt: skip
             at, add = at + length * first.n, 1
-    return made
+    return instructions
 
 
 @exercise("chip.products", unit=13, points=4, baseline=sums_stay)
@@ -56,15 +56,15 @@ def products(
     Make each preload with `Preload(weights=..., k=..., n=first.n, pitch=first.n,
     origin=first.origin)`; `origin` names the layer for error messages.
     """
-    made: list[Instruction] = []
+    program: list[Instruction] = []
     add, n = first.add, first.n
     for offset, length in runs:
         for at, end in spans(length, rows):
             k = end - at
-            made.append(Preload(weights=weights, k=k, n=n, pitch=n, origin=first.origin))
-            made.append(replace(first, acts=first.acts + offset + at, k=k, add=add))
+            program.append(Preload(weights=weights, k=k, n=n, pitch=n, origin=first.origin))
+            program.append(replace(first, acts=first.acts + offset + at, k=k, add=add))
             weights, add = weights + k * n, 1
-    return made
+    return program
 
 
 def _areas(first: Matmul, rows: int) -> Iterator[tuple[int, int, int, int]]:

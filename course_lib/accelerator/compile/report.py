@@ -114,9 +114,9 @@ class ChipReport:
 
 def chip_report(model: Offloaded) -> ChipReport:
     """Everything is computed from the programs; nothing is run."""
-    runs = [made.timing for made in model.programs]
+    runs = [program.timing for program in model.programs]
     cycles = sum(run.total for run in runs)
-    layers = tuple(row for made in model.programs for row in layer_rows(made))
+    layers = tuple(row for program in model.programs for row in layer_rows(program))
     stalls: dict[str, Counter[str]] = {engine: Counter() for engine in ENGINES}
     used: Counter[str] = Counter()
     dram = 0
@@ -129,24 +129,24 @@ def chip_report(model: Offloaded) -> ChipReport:
     macs = sum(row.macs for row in layers)
     return ChipReport(
         model.chip, cycles, macs / max(1, cycles * model.chip.macs), macs,
-        model.partition.chip_share, sum(len(made.program) for made in model.programs),
-        {engine: dict(found.most_common()) for engine, found in stalls.items()}, dram, dict(used),
+        model.partition.chip_share, sum(len(program.program) for program in model.programs),
+        {engine: dict(causes.most_common()) for engine, causes in stalls.items()}, dram, dict(used),
         layers, (*model.partition.notes, *map(str, model.partition.refusals)),
         tuple(f"part {k} ({p.device}): {len(p.graph.ops)} ops"
               for k, p in enumerate(model.partition.parts)),
     )  # fmt: skip
 
 
-def layer_rows(made: ChipProgram) -> list[LayerRow]:
+def layer_rows(program: ChipProgram) -> list[LayerRow]:
     """How far each layer of a program is from its roofline."""
-    found = []
-    for layer, clocks in zip(made.layers, made.layer_clocks(), strict=True):
-        share = layer.macs / max(1, clocks * made.chip.macs)
-        found.append(LayerRow(
+    rows = []
+    for layer, clocks in zip(program.layers, program.layer_clocks(), strict=True):
+        share = layer.macs / max(1, clocks * program.chip.macs)
+        rows.append(LayerRow(
             layer.name, layer.pattern, clocks, layer.bound, clocks / max(1, layer.bound),
             layer.macs, share, str(layer.tile or ""),
         ))  # fmt: skip
-    return found
+    return rows
 
 
 def _cells(row: LayerRow) -> tuple[str, ...]:

@@ -68,15 +68,15 @@ def choose_tile(product: Product, chip: Chip) -> Tile:
     `estimate(product, tile, chip)` is a quick guess. `clocks` writes the whole program and counts,
     so time only a few tiles of a layer.
     """
-    found = list(_candidates(product, chip)) or [smallest(product, chip)]
-    guesses = {tile: estimate(product, tile, chip) for tile in found}
+    candidates = list(_candidates(product, chip)) or [smallest(product, chip)]
+    guesses = {tile: estimate(product, tile, chip) for tile in candidates}
     least = EQUAL * min(guesses.values())
 
     def merit(tile: Tile) -> tuple[float, int]:
         length = Cut.of(product, tile, chip).blocks * folds(product, tile, chip)[0]
         return max(least, guesses[tile]), length
 
-    few = heapq.nsmallest(FEW, found, key=merit)
+    few = heapq.nsmallest(FEW, candidates, key=merit)
     near = (t for t in few if clocks(product, t, chip) <= GOOD * bound(product, chip))
     return next(near, None) or min(few, key=lambda t: clocks(product, t, chip))
 

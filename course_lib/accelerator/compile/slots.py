@@ -62,6 +62,6 @@ def placed(keys: Iterable[Hashable], count: int) -> Placed:
     return slots([numbers.setdefault(key, len(numbers)) for key in keys], count)
 
 
-def may_run_ahead(found: Sequence[tuple[int, bool]]) -> bool:
+def may_run_ahead(places: Sequence[tuple[int, bool]]) -> bool:
     """Does no load overwrite what the step in front of it works on?"""
-    return not any(load and at == before for (before, _), (at, load) in pairwise(found))
+    return not any(load and at == before for (before, _), (at, load) in pairwise(places))

@@ -209,27 +209,27 @@ def match(
         return f"there is nothing to compute in {root.type}"
     reasons = []
     for pattern in patterns:
-        found: tuple[list[Node], dict[str, Node]] = ([], {})
-        if not _fits(pattern.expression, root, *found):
+        parts: tuple[list[Node], dict[str, Node]] = ([], {})
+        if not _fits(pattern.expression, root, *parts):
             continue
-        made = Match(pattern, tuple(found[0]), found[1])
-        why = _refused(made, may_hide)
+        candidate = Match(pattern, tuple(parts[0]), parts[1])
+        why = _refused(candidate, may_hide)
         if not why:
-            return made
+            return candidate
         reasons.append(f"{pattern.name}: {why}")
     return "; ".join(reasons) or f"no pattern of the chip fits {_shape_of(root)}"
 
 
-def _refused(found: Match, may_hide: Callable[[Node], bool]) -> str:
+def _refused(candidate: Match, may_hide: Callable[[Node], bool]) -> str:
     """Why the chip cannot do what has the right ops; "" if it can."""
-    for name in constants(found.pattern.expression):
-        node = found.operands.get(name)
+    for name in constants(candidate.pattern.expression):
+        node = candidate.operands.get(name)
         if node is not None and node.op != "constant":
             return f"its {name} must be a constant, but {node.op} computes it"
-    shown = [node for node in found.nodes[:-1] if not may_hide(node)]
+    shown = [node for node in candidate.nodes[:-1] if not may_hide(node)]
     if shown:
         return f"something else reads its {shown[0].op}"
-    return found.pattern.refuse(found)
+    return candidate.pattern.refuse(candidate)
 
 
 def constants(expression: Expression) -> list[str]:

@@ -151,11 +151,11 @@ def fits(product: Product, tile: Tile, chip: Chip) -> bool:
 def parts(whole: int, most: int) -> list[int]:
     """Even parts of `whole`, not above `most`, each a good deal smaller than the one before:
     10 -> 10, 5, 4, 3, 2, 1."""
-    found: list[int] = []
+    sizes: list[int] = []
     for part in sorted({-(-whole // many) for many in range(1, whole + 1)}, reverse=True):
-        if part <= most and (not found or part <= 0.85 * found[-1]):
-            found.append(part)
-    return found
+        if part <= most and (not sizes or part <= 0.85 * sizes[-1]):
+            sizes.append(part)
+    return sizes
 
 
 def _slots(memory: str, room: int, size: int, tile: Tile, wanted: int) -> int:

@@ -67,7 +67,7 @@ def _stretches(program: Sequence[Instruction], chip: Chip) -> list[tuple[Stretch
     kinds: dict[type[Instruction], list[int]] = {}
     for number, i in enumerate(program):
         kinds.setdefault(type(i), []).append(number)
-    found: list[tuple[Stretches, Stretches]] = [((), ())] * len(program)
+    stretches: list[tuple[Stretches, Stretches]] = [((), ())] * len(program)
     for numbers in kinds.values():
         table, count = columns([program[n] for n in numbers]), len(numbers)
         reads, writes = table.reads(chip), table.writes(chip)
@@ -78,8 +78,8 @@ def _stretches(program: Sequence[Instruction], chip: Chip) -> list[tuple[Stretch
         if marks:
             pairs = zip(zip(*before, strict=True), zip(*marks, strict=True), strict=True)
             for number, pair in zip(numbers, pairs, strict=True):
-                found[number] = pair
-    return found
+                stretches[number] = pair
+    return stretches
 
 
 def _grains(region: Region, wrote: bool, count: int, bank: int = 1) -> list[Stretch]:

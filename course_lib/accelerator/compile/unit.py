@@ -118,10 +118,10 @@ def _slots(chip: Chip, memory: str, size: int) -> int:
     """How many tiles of so many elements fit into a memory; none lies in two banks. ValueError if
     none fits."""
     banks = chip.bank_count(memory)
-    found = chip.size(memory) // banks // size * banks
-    if not found:
+    slots = chip.size(memory) // banks // size * banks
+    if not slots:
         raise ValueError(f"{chip.name}: a bank of {memory} has no room for a tile of {size}")
-    return found
+    return slots
 
 
 def _at(chip: Chip, memory: str, slot: int, size: int) -> int:

@@ -149,10 +149,10 @@ class _Clockwork:
         self.ready[engine] = ready
 
     def _bits(self, banks: int) -> tuple[int, ...]:
-        found = self.bits.get(banks)
-        if found is None:
-            found = self.bits[banks] = tuple(b for b in range(len(self.until)) if banks >> b & 1)
-        return found
+        numbers = self.bits.get(banks)
+        if numbers is None:
+            numbers = self.bits[banks] = tuple(b for b in range(len(self.until)) if banks >> b & 1)
+        return numbers
 
     def _issue(self, engine: int, start: int) -> None:
         needs = self.needs

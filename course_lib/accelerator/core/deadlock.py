@@ -56,6 +56,6 @@ def _engine(
         lines.append(f"    from: {', '.join(head.origin)}")
     for other in others:
         givers = [n for n in pending if program[n].engine == other and name in program[n].signal]
-        found = f"instruction {givers[0]} ({program[givers[0]]})" if givers else "no instruction"
-        lines.append(f"    {found} of {other} would give the next one")
+        giver = f"instruction {givers[0]} ({program[givers[0]]})" if givers else "no instruction"
+        lines.append(f"    {giver} of {other} would give the next one")
     return lines

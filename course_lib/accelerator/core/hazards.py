@@ -49,9 +49,9 @@ def check_hazards(
                 raise _twice(program, number, region)
         touched = [*((READ, region) for region in reads), *((WRITE, region) for region in writes)]
         for action, region in touched:
-            found = shadow.conflict(engine, known[number], action, region)
-            if found:
-                raise _hazard(program, number, action, region, *found, times.givers[number])
+            conflict = shadow.conflict(engine, known[number], action, region)
+            if conflict:
+                raise _hazard(program, number, action, region, *conflict, times.givers[number])
         for action, region in touched:
             shadow.note(number, engine, action, region)
 

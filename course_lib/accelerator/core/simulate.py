@@ -69,13 +69,13 @@ def simulate(
     real chip, where banks are shared clock by clock, it may also see half of what the first does.
     """
     needs = find_needs(program, chip, len(dram))
-    found = clockwork(program, needs, chip)
+    clocks = clockwork(program, needs, chip)
     if hazards:
-        check_hazards(program, needs, found, chip, len(dram))
+        check_hazards(program, needs, clocks, chip, len(dram))
     state = State(chip, dram)
-    for number in found.order:
+    for number in clocks.order:
         program[number].run(state)
-    return Run(chip, program, found, state)
+    return Run(chip, program, clocks, state)
 
 
 def times(program: Sequence[Instruction], chip: Chip, free: Sequence[str] = ()) -> Times:
@@ -87,11 +87,11 @@ def times(program: Sequence[Instruction], chip: Chip, free: Sequence[str] = ()) 
     return clockwork(program, needs, chip, instant_fetch="fetch" in free)
 
 
-def stalls(found: Times, engine: str) -> dict[str, int]:
+def stalls(measured: Times, engine: str) -> dict[str, int]:
     """Clocks of an engine: `busy`, then its causes of waiting, the longest first."""
     number = ENGINES.index(engine)
     lost: Counter[str] = Counter()
-    for gap in found.gaps:
+    for gap in measured.gaps:
         if gap.engine == number:
             lost[gap.cause] += gap.end - gap.start
-    return {"busy": found.busy[number], **dict(lost.most_common())}
+    return {"busy": measured.busy[number], **dict(lost.most_common())}

@@ -37,16 +37,16 @@ def check(program: Sequence[Instruction], chip: Chip) -> Kinds:
         first, look = kinds[Matmul][0], "a preload is missing before it"
         at = where(first, program[first])
         raise Fault("array", "there are no weights in the cells yet", look, *at)
-    found = [(numbers, columns([program[n] for n in numbers])) for numbers in kinds.values()]
-    for numbers, table in found:
+    tables = [(numbers, columns([program[n] for n in numbers])) for numbers in kinds.values()]
+    for numbers, table in tables:
         _check_tiles(program, numbers, table, chip)
-    return found
+    return tables
 
 
 def where(number: int, instruction: Instruction) -> tuple[str, ...]:
     """The lines of a fault that say where it happened; instructions count from 0."""
-    said = f"  instruction {number}: {instruction}"
-    return (said, f"  from: {', '.join(instruction.origin)}") if instruction.origin else (said,)
+    line = f"  instruction {number}: {instruction}"
+    return (line, f"  from: {', '.join(instruction.origin)}") if instruction.origin else (line,)
 
 
 def _check_tiles(
@@ -56,6 +56,8 @@ def _check_tiles(
         values = getattr(table, name)
         if (values > limit).any():
             worst = int(np.argmax(values > limit))
-            said = f"{name} is {values[worst]}, but the array has {chip.rows} x {chip.cols} cells"
+            message = (
+                f"{name} is {values[worst]}, but the array has {chip.rows} x {chip.cols} cells"
+            )
             at = where(numbers[worst], program[numbers[worst]])
-            raise Fault("array", said, f"the tile: {name} is at most {limit}", *at)
+            raise Fault("array", message, f"the tile: {name} is at most {limit}", *at)

@@ -100,8 +100,8 @@ class Instruction:
             if values[key] != ():
                 object.__setattr__(self, key, self._engines(key, values[key]))
         if not isinstance(self.origin, tuple):
-            said = f"{self.name}: origin is a tuple of names, got {self.origin!r}"
-            raise Fault("field", said, "a comma behind a single name: origin=('conv1',)")
+            message = f"{self.name}: origin is a tuple of names, got {self.origin!r}"
+            raise Fault("field", message, "a comma behind a single name: origin=('conv1',)")
 
     def _engines(self, key: str, given: Any) -> tuple[str, ...]:
         several = isinstance(given, Iterable) and not isinstance(given, str)
@@ -110,18 +110,18 @@ class Instruction:
         if not several or self.engine in named or len(named) < len(names):
             others = ", ".join(e for e in ENGINES if e != self.engine)
             look = f"the engines that an instruction of {self.engine} may name, once: {others}"
-            said = f"{self.name}: {key} cannot be {given!r}"
-            raise Fault("field", said, look)
+            message = f"{self.name}: {key} cannot be {given!r}"
+            raise Fault("field", message, look)
         return named
 
     def with_tokens(self, wait: tuple[str, ...], signal: tuple[str, ...]) -> Instruction:
         """The same with other tokens. Its fields need no second look, unlike those that
         `dataclasses.replace` would set."""
-        made = object.__new__(type(self))
+        copy = object.__new__(type(self))
         tokens = {"wait": wait, "signal": signal}
         named = {key: self._engines(key, names) if names else () for key, names in tokens.items()}
-        vars(made).update(vars(self), **named)
-        return made
+        vars(copy).update(vars(self), **named)
+        return copy
 
     def reads(self, chip: Chip) -> tuple[Region, ...]:
         """What it reads, of all memories."""
@@ -168,7 +168,7 @@ def columns(program: Sequence[Instruction]) -> Any:
 def row(engine: str) -> Any:
     """Make a class a row of the machine language: a frozen dataclass that knows its fields."""
 
-    def made(cls: Any) -> Any:
+    def as_row(cls: Any) -> Any:
         cls = dataclass(frozen=True, kw_only=True, repr=False)(cls)
         cls.engine = engine
         cls.name = "".join(f"_{c.lower()}" if c.isupper() else c for c in cls.__name__)[1:]
@@ -179,7 +179,7 @@ def row(engine: str) -> Any:
         )  # fmt: skip
         return cls
 
-    return made
+    return as_row
 
 
 def _converted(name: str, f: Field, value: Any) -> Any:

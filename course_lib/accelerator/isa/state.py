@@ -37,8 +37,8 @@ class State:
 
     def __post_init__(self) -> None:
         if self.dram.dtype != np.int8 or self.dram.ndim != 1 or not self.dram.flags.c_contiguous:
-            said = f"{self.dram.dtype}{list(self.dram.shape)}"
-            raise ValueError(f"DRAM is a flat, contiguous int8 array, got {said}")
+            given = f"{self.dram.dtype}{list(self.dram.shape)}"
+            raise ValueError(f"DRAM is a flat, contiguous int8 array, got {given}")
         chip = self.chip
         self.held = np.zeros((chip.rows, chip.cols), np.float32)
         self.memories = {

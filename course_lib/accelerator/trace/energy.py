@@ -31,20 +31,20 @@ LEFT_OUT = "without registers and wires of the array, fetching, clock, leakage"
 SRAM_64_BITS = {8 * 1024: 10.0, 32 * 1024: 20.0, 1024 * 1024: 100.0}  # bytes -> pJ
 
 
-def energy(found: Counters, chip: Chip) -> dict[str, float]:
+def energy(counted: Counters, chip: Chip) -> dict[str, float]:
     """pJ by what used it. A product with a zero costs what others cost."""
     mac = PICOJOULE["int8 multiply"] + PICOJOULE["int32 add"]
     rescale = PICOJOULE["int32 add"] + PICOJOULE["float32 multiply"]
     both = 2 * PICOJOULE["float32 multiply"] + PICOJOULE["float32 add"]
     used = {
-        "multiply-accumulate": found.issued * mac,
-        "output pipeline": found.rescaled * rescale + found.summed * both,
+        "multiply-accumulate": counted.issued * mac,
+        "output pipeline": counted.rescaled * rescale + counted.summed * both,
     }
     for memory in SRAMS:
         bank = chip.size(memory) * WORD.get(memory, 1) // chip.bank_count(memory)
-        moved = found.read[memory] + found.written[memory]
+        moved = counted.read[memory] + counted.written[memory]
         used[memory] = moved / 8 * sram_access(bank)
-    return used | {DRAM: found.dram / 8 * PICOJOULE["dram 64 bits"]}
+    return used | {DRAM: counted.dram / 8 * PICOJOULE["dram 64 bits"]}
 
 
 def sram_access(size: int) -> float:

@@ -54,18 +54,18 @@ def part_roofline(run: Run, title: str = "Roofline of the chip, int8") -> Plot:
 
 
 def _work(run: Run, first: int, end: int) -> list[Span]:
-    found = []
+    spans = []
     for n, i in enumerate(run.program[:-1]):
         a, b = max(first, run.times.start[n]), min(end, run.times.busy_end[n])
         if a < b:
             tip = f"{i}\n{', '.join(i.origin)}"
             name = f"{i.name} {n}"
-            found.append(Span(name, a, b, lane=lane_of(i.name), tip=tip, short=str(n)))
-    return found
+            spans.append(Span(name, a, b, lane=lane_of(i.name), tip=tip, short=str(n)))
+    return spans
 
 
 def _waits(run: Run, first: int, end: int) -> list[Span]:
-    found = []
+    spans = []
     for gap in run.times.gaps:
         a, b = max(first, gap.start), min(end, gap.end)
         if a < b:
@@ -73,5 +73,5 @@ def _waits(run: Run, first: int, end: int) -> list[Span]:
                 f"before instruction {gap.instruction}" if gap.instruction >= 0 else "at the end"
             )
             lane, short = ENGINES[gap.engine], gap.cause.removeprefix("wait=")
-            found.append(Span(gap.cause, a, b, lane=lane, state="stall", tip=waits, short=short))
-    return found
+            spans.append(Span(gap.cause, a, b, lane=lane, state="stall", tip=waits, short=short))
+    return spans

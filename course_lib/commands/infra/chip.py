@@ -78,7 +78,7 @@ def _errors(outputs: list[np.ndarray], floats: list[np.ndarray]) -> tuple[float,
 def _traces(model: SystolicModel, path: Path) -> list[str]:
     """A trace for each part on the chip: FILE.json, FILE_2.json, ..."""
     written = []
-    for number, made in enumerate(model.offloaded.programs, 1):
+    for number, program in enumerate(model.offloaded.programs, 1):
         name = path if number == 1 else path.with_name(f"{path.stem}_{number}{path.suffix}")
-        written.append(str(write_trace(trace_of(made.timing), name)))
+        written.append(str(write_trace(trace_of(program.timing), name)))
     return written

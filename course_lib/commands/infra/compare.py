@@ -78,14 +78,14 @@ def _distance(mine: np.ndarray, other: np.ndarray) -> tuple[float, float]:
     return float(np.nan_to_num(difference, nan=np.inf).max()), float(finite.max(initial=0.0))
 
 
-def comparison(found: dict[str, Any], ours_ms: float) -> str:
+def comparison(apart: dict[str, Any], ours_ms: float) -> str:
     """The same in words."""
-    verdict = "agrees with" if found["agrees"] else "DIFFERS from"
-    plain = " (without its optimizations)" if "steps" in found else ""
-    steps = stepwise.told(found["peer"], found["steps"]) + "\n" if "steps" in found else ""
+    verdict = "agrees with" if apart["agrees"] else "DIFFERS from"
+    plain = " (without its optimizations)" if "steps" in apart else ""
+    steps = stepwise.told(apart["peer"], apart["steps"]) + "\n" if "steps" in apart else ""
     return (
-        f"{verdict} {found['peer']}{plain}: largest error {found['max_abs_error']:.2e} absolute, "
-        f"{found['max_rel_error']:.2e} relative to its largest value\n{steps}"
-        f"{found['peer']}: {found['peer_ms']:.3f} ms, "
-        f"ours takes {ours_ms / found['peer_ms']:.2f} times as long"
+        f"{verdict} {apart['peer']}{plain}: largest error {apart['max_abs_error']:.2e} absolute, "
+        f"{apart['max_rel_error']:.2e} relative to its largest value\n{steps}"
+        f"{apart['peer']}: {apart['peer_ms']:.3f} ms, "
+        f"ours takes {ours_ms / apart['peer_ms']:.2f} times as long"
     )

@@ -17,12 +17,12 @@ def number(least: int, most: int | None = None) -> Callable[[str], int]:
 
     def parse(word: str) -> int:
         try:
-            found = int(word)
+            value = int(word)
         except ValueError:
-            found = None
-        if found is None or found < least or (most is not None and found > most):
+            value = None
+        if value is None or value < least or (most is not None and value > most):
             limits = f"of at least {least}" if most is None else f"from {least} to {most}"
             raise ArgumentTypeError(f"it takes a whole number {limits}, got {word[:40]!r}")
-        return found
+        return value
 
     return parse

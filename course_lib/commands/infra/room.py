@@ -19,7 +19,7 @@ from course_lib import __version__, commands
 
 def names() -> list[str]:
     """Every file of the room is a command; what several of them need stands in `infra/`."""
-    return [found.name for found in pkgutil.iter_modules(commands.__path__) if not found.ispkg]
+    return [module.name for module in pkgutil.iter_modules(commands.__path__) if not module.ispkg]
 
 
 def load(name: str) -> ModuleType:

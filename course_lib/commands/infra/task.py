@@ -85,12 +85,12 @@ def load_frozen(words: Sequence[str]) -> dict[str, np.ndarray]:
             raise ValueError(f"--freeze takes NAME=FILE.npy, got {word}")
         try:
             with readable(path).open("rb") as file:
-                found = np.load(file, allow_pickle=False)
+                array = np.load(file, allow_pickle=False)
         except DAMAGED as error:
             raise ValueError(f"{path}: cannot be read as an .npy file: {error}") from None
-        if not isinstance(found, np.ndarray):
+        if not isinstance(array, np.ndarray):
             raise ValueError(f"{path} holds several arrays; --freeze takes an .npy file of one")
-        frozen[name] = found
+        frozen[name] = array
     return frozen
 
 
@@ -144,7 +144,7 @@ def load_inputs(
 def random_inputs(wanted: Mapping[str, TensorType | None], seed: int) -> list[np.ndarray]:
     """Standard normal floats, small whole numbers, random truth values."""
     rng = np.random.default_rng(seed)
-    made = []
+    arrays = []
     for name, t in wanted.items():
         if t is None:
             raise ValueError(f"input {name!r} has no shape: give --inputs FILE.npz")
@@ -154,5 +154,5 @@ def random_inputs(wanted: Mapping[str, TensorType | None], seed: int) -> list[np
             array = rng.standard_normal(shape)
         else:
             array = rng.integers(0, 2 if t.dtype.kind == "bool" else 8, shape)
-        made.append(np.asarray(array).astype(t.dtype.numpy))
-    return made
+        arrays.append(np.asarray(array).astype(t.dtype.numpy))
+    return arrays

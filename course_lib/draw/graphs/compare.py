@@ -43,10 +43,10 @@ def changes(before: Graph, after: Graph) -> Changes:
     pairs: Pairs = []
     by_number = _by_key(_numbering(every[0] & every[1]))
     for pairing in (_by_key(lambda v: v.node), by_number, _aligned):
-        found = pairing(old, new)
-        pairs += found
-        old = _without(old, [a for a, _ in found])
-        new = _without(new, [b for _, b in found])
+        matched = pairing(old, new)
+        pairs += matched
+        old = _without(old, [a for a, _ in matched])
+        new = _without(new, [b for _, b in matched])
     was = {b.node: a.node for a, b in pairs}
     dissolved, formed = (
         {node for node, body in one.items() if body not in other.values()}

@@ -85,7 +85,9 @@ def _boxes(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Digraph:
     from graphviz import Digraph  # an optional package
 
     gaps = {"ranksep": str(RANK_GAP / INCH), "nodesep": str(SIDE_GAP / INCH)}
-    made = Digraph(graph_attr=gaps, node_attr={"shape": "plain"}, edge_attr={"arrowhead": "none"})
+    drawing = Digraph(
+        graph_attr=gaps, node_attr={"shape": "plain"}, edge_attr={"arrowhead": "none"}
+    )
     for k, size in enumerate(sizes):
         half = min(size.left, size.right)
         cells = [(size.left - half, ""), (2 * half, ' PORT="b"'), (size.right - half, "")]
@@ -95,12 +97,12 @@ def _boxes(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Digraph:
             if width >= 1
         )
         table = f'<TABLE BORDER="0" CELLBORDER="0" CELLPADDING="0" CELLSPACING="0"><TR>{row}</TR>'
-        made.node(str(k), f"<{table}</TABLE>>")
+        drawing.node(str(k), f"<{table}</TABLE>>")
     spine = _longest_way(len(sizes), edges)
     for tail, head in edges:
         weight = "100" if (tail, head) in spine else "1"  # a heavy line is straight
-        made.edge(f"{tail}:b:s", f"{head}:b:n", weight=weight)
-    return made
+        drawing.edge(f"{tail}:b:s", f"{head}:b:n", weight=weight)
+    return drawing
 
 
 def _longest_way(count: int, edges: Sequence[tuple[int, int]]) -> set[tuple[int, int]]:
@@ -128,23 +130,23 @@ def dot_source(graph: Graph) -> str:
 
     values, outputs = flatten(graph)
     index = {value: f"n{k}" for k, value in enumerate(values)}
-    made = Digraph(graph.name, node_attr={"fontname": "monospace"})
+    drawing = Digraph(graph.name, node_attr={"fontname": "monospace"})
     clusters: dict[Node, list[str]] = {}
     for value, name in index.items():
         node = value.node
         words = f"{escape(node.op)}\\n%{escape(value.name)} {escape(str(node.type))}"
-        made.node(
+        drawing.node(
             name, words, shape="cds" if node.op == "constant" else SHAPES[op_row(node.op).kind]
         )
         for fused in value.regions:
             clusters.setdefault(fused, []).append(name)
     for k, names in enumerate(clusters.values()):
-        with made.subgraph(name=f"cluster_{k}") as cluster:
+        with drawing.subgraph(name=f"cluster_{k}") as cluster:
             for name in names:
                 cluster.node(name)
     for value, name in index.items():
-        made.edges((index[operand], name) for operand in value.operands)
+        drawing.edges((index[operand], name) for operand in value.operands)
     for k, value in enumerate(outputs):
-        made.node(f"out{k}", f"output {k}", shape="plaintext")
-        made.edge(index[value], f"out{k}")
-    return made.source
+        drawing.node(f"out{k}", f"output {k}", shape="plaintext")
+        drawing.edge(index[value], f"out{k}")
+    return drawing.source

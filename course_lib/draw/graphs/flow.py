@@ -30,7 +30,7 @@ def flow(
 ) -> Picture:
     """Draw blocks, each some lines of words, in an order in which only ways back lead upwards.
     `ways` has words for some edges."""
-    said = ways or {}
+    words_of = ways or {}
     sizes = [_size(block) for block in blocks]
     down = [(a, b) for a, b in edges if a < b]
     back = sorted(((a, b) for a, b in edges if a >= b), key=lambda e: e[0] - e[1])
@@ -46,18 +46,18 @@ def flow(
         content.append(tag("path", d=path_of(line, plan), klass="cl-edge"))
         x, y = line[-1]
         content.append(tag("path", d=f"M{points(x, y)}l-3.2-6h6.4z", klass="cl-tip"))
-        content += _beside(said.get(edge, ""), x, y - 10)
+        content += _beside(words_of.get(edge, ""), x, y - 10)
     right = MARGIN + plan.width
     for a, b in (edge for edge in back if edge[0] == edge[1]):  # beside its own box there is room
-        lane, words = plan.at[a][0] + sizes[a].right + LANE, said.get((a, b), "")
+        lane, words = plan.at[a][0] + sizes[a].right + LANE, words_of.get((a, b), "")
         content += _way_back((a, b), lane, plan, sizes, words)
         right = max(right, lane + _width(words))
     for edge in (edge for edge in back if edge[0] != edge[1]):
-        content += _way_back(edge, right + LANE, plan, sizes, said.get(edge, ""))
-        right += LANE + _width(said.get(edge, ""))
+        content += _way_back(edge, right + LANE, plan, sizes, words_of.get(edge, ""))
+        right += LANE + _width(words_of.get(edge, ""))
     for k, block in enumerate(blocks):
         content += _box(block, *plan.at[k], sizes[k], "cl-marked" if k in marked else "cl-n")
-    text = _text(blocks, edges, title, said)
+    text = _text(blocks, edges, title, words_of)
     return sketch(title, summary, content, right + LANE, TOP + plan.height, text)
 
 
@@ -103,11 +103,11 @@ def _text(
     blocks: Sequence[Sequence[str]],
     edges: Sequence[tuple[int, int]],
     title: str,
-    said: Mapping[tuple[int, int], str],
+    words_of: Mapping[tuple[int, int], str],
 ) -> str:
     lines = [title]
     for k, block in enumerate(blocks):
-        ends = [(blocks[b][0], said.get((a, b), "")) for a, b in edges if a == k]
+        ends = [(blocks[b][0], words_of.get((a, b), "")) for a, b in edges if a == k]
         ways = ", ".join(f"{name} ({words})" if words else name for name, words in ends)
         lines.append(
             f"{': '.join([block[0], ', '.join(block[1:])])}" + (f" -> {ways}" if ways else "")

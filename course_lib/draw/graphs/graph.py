@@ -61,22 +61,22 @@ def before_after(before: Graph, after: Graph, title: str = "", edge_bytes: bool 
     edge_bytes  write at each line between kernels how many bytes are read along it, and mark those
                 that no kernel of `after` reads from memory any more
     """
-    found = changes(before, after)
-    gone, new = found.gone, found.new
-    kept = _kept_inside(before, after, found.was) if edge_bytes else {}
+    changed = changes(before, after)
+    gone, new = changed.gone, changed.new
+    kept = _kept_inside(before, after, changed.was) if edge_bytes else {}
     left, right = (
         scene(g, states, {}, edge_bytes=edges if edge_bytes else None)
         for g, states, edges in (
             (
                 before,
-                dict.fromkeys(gone | found.dissolved, "removed"),
+                dict.fromkeys(gone | changed.dissolved, "removed"),
                 dict.fromkeys(kept, "removed"),
             ),
-            (after, dict.fromkeys(new | found.formed, "added"), {}),
+            (after, dict.fromkeys(new | changed.formed, "added"), {}),
         )
     )
     parts = [f"{len(gone)} removed"] * bool(gone) + [f"{len(new)} added"] * bool(new)
-    for groups, what in ((found.dissolved, "dissolved"), (found.formed, "formed")):
+    for groups, what in ((changed.dissolved, "dissolved"), (changed.formed, "formed")):
         parts += [f"{_count(len(groups), 'group')} {what}"] * bool(groups)
     sizes = f"{_count(len(before.nodes), 'node')} → {_count(len(after.nodes), 'node')}"
     summary = f"{sizes}: {', '.join(parts) or 'nothing changed'}"
@@ -103,8 +103,8 @@ def _kept_inside(
     values = flatten(after)[0]
     outside = {(a.node, b.node) for a, b in crossings(values)}
     inside = {(a.node, b.node) for b in values for a in b.operands} - outside
-    found = {(was[a], was[b]) for a, b in inside if a in was and b in was}
-    return {(a, b): a.type.nbytes for a, b in found & old if a.type.is_static}
+    pairs = {(was[a], was[b]) for a, b in inside if a in was and b in was}
+    return {(a, b): a.type.nbytes for a, b in pairs & old if a.type.is_static}
 
 
 def _find(graph: Graph, marked: Iterable[Node | str]) -> list[Node]:
@@ -113,12 +113,12 @@ def _find(graph: Graph, marked: Iterable[Node | str]) -> list[Node]:
     for value in flatten(graph)[0]:
         names.setdefault(value.name, value.node)
     names.update({name: node for node, name in value_names(graph).items()})
-    found = []
-    for one in marked:
-        if isinstance(one, str) and one.removeprefix("%") not in names:
-            raise ValueError(f"there is no {one!r} to mark in graph @{graph.name}")
-        found.append(names[one.removeprefix("%")] if isinstance(one, str) else one)
-    return found
+    nodes = []
+    for mark in marked:
+        if isinstance(mark, str) and mark.removeprefix("%") not in names:
+            raise ValueError(f"there is no {mark!r} to mark in graph @{graph.name}")
+        nodes.append(names[mark.removeprefix("%")] if isinstance(mark, str) else mark)
+    return nodes
 
 
 def _mark_lines(graph: Graph, states: Mapping[Node, str]) -> str:

@@ -23,10 +23,10 @@ from course_lib.ir.graph.node import Node
 def node_lines(graph: Graph) -> list[tuple[str, Hashable]]:
     """Each line of the printed graph, and its node; for the lines around nodes, what they close."""
     lines = print_graph(graph).splitlines()
-    return list(zip(lines, ["graph", *_said(graph, "graph")], strict=True))
+    return list(zip(lines, ["graph", *_owners(graph, "graph")], strict=True))
 
 
-def _said(graph: Graph, owner: Hashable) -> Iterator[Hashable]:
+def _owners(graph: Graph, owner: Hashable) -> Iterator[Hashable]:
     """What the lines under the first line of a graph say, in the order in which it is printed."""
     for node in graph.nodes:
         if node.op == "input":
@@ -34,7 +34,7 @@ def _said(graph: Graph, owner: Hashable) -> Iterator[Hashable]:
         yield node
         for body in node.attrs.values():
             if isinstance(body, Graph):
-                yield from _said(body, node)
+                yield from _owners(body, node)
     yield ("return", owner)
     yield ("end", owner)
 
@@ -44,14 +44,14 @@ def changed_lines(
     after: Graph,
     title: str,
     longest: int | None = None,
-    found: Changes | None = None,
+    known: Changes | None = None,
 ) -> Picture:
     """The text of `after`, with the lines of nodes that went and came since `before` marked.
 
     longest   lines that are shown; the rest is only counted
     found     what `changes` says of the two, if that is known
     """
-    was = (found or changes(before, after)).was
+    was = (known or changes(before, after)).was
 
     def same(what: Hashable) -> Hashable:
         """One key for a line of both graphs: the old node, or what a group computes."""

@@ -132,14 +132,14 @@ def _bytes_of_edges(
 
 
 def _needed(outputs: list[Value]) -> set[Value]:
-    found: set[Value] = set()
+    needed: set[Value] = set()
     stack = list(outputs)
     while stack:
         value = stack.pop()
-        if value not in found:
-            found.add(value)
+        if value not in needed:
+            needed.add(value)
             stack.extend(value.operands)
-    return found
+    return needed
 
 
 def _item(value: Value, states: Mapping[Node, str], tabs: Collection[Value]) -> Item:

@@ -39,17 +39,17 @@ def slider(stages: Sequence[Stage], title: str, longest: int = 400) -> Picture:
         if isinstance(stage.form, Graph):
             old = before.form if before and before.part == stage.part else None
             old = old if isinstance(old, Graph) else stage.form  # the first of a part
-            found = changes(old, stage.form)
-            marked = changed_lines(old, stage.form, stage.name, longest, found)
-            states.append((f"{stage.name} {_counts(found)}".strip(), marked))
+            changed = changes(old, stage.form)
+            marked = changed_lines(old, stage.form, stage.name, longest, changed)
+            states.append((f"{stage.name} {_counts(changed)}".strip(), marked))
         else:
             states.append((stage.name, listing(stage.what, _first_lines(stage.text, longest))))
     return stepper(states, f"{title}: from the model to machine code")
 
 
-def _counts(found: Changes) -> str:
+def _counts(changed: Changes) -> str:
     """How many nodes went and came, and how many kernels were formed: `−12 +3`."""
-    gone, new, formed = len(found.gone), len(found.new), len(found.formed)
+    gone, new, formed = len(changed.gone), len(changed.new), len(changed.formed)
     counts = [f"−{gone}"] * bool(gone) + [f"+{new}"] * bool(new)
     counts += [f"{formed} group{'' if formed == 1 else 's'}"] * bool(formed)
     return " ".join(counts)

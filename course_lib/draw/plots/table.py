@@ -78,21 +78,21 @@ def bars(
         raise ValueError(f"{title}: give every row two values, or every row one")
     pairs, most = len(rows[0]) == 3, max(values) or 1
     exactly = any(isinstance(v, float) for v in values)
-    said = [[digits(v, exactly) for v in row[1:]] for row in rows]
+    captions = [[digits(v, exactly) for v in row[1:]] for row in rows]
     changed = [[_change(*row[1:])] if pairs else [] for row in rows]
     headers = [f"before ({unit})", f"after ({unit})", "change"] if pairs else [unit]
     lines = [
         [row[0], *words, *change, "█" * round(20 * row[-1] / most)]
-        for row, words, change in zip(rows, said, changed, strict=True)
+        for row, words, change in zip(rows, captions, changed, strict=True)
     ]
     numeric = [False, *[True] * len(headers), False]
     text = _plain(lines, ["", *headers, ""], title, numeric)
     summary = "outlined: before, filled: after" if pairs else ""
     plot = chart(title, unit, "", summary, text, height=110 + len(rows) * (40 if pairs else 28))
     if pairs:
-        said = [[w[0], f"{w[1]} ({c[0]})"] for w, c in zip(said, changed, strict=True)]
+        captions = [[w[0], f"{w[1]} ({c[0]})"] for w, c in zip(captions, changed, strict=True)]
     with sheet():
-        _draw_bars(plot.axes, [row[1:] for row in rows], said)
+        _draw_bars(plot.axes, [row[1:] for row in rows], captions)
         plot.axes.set(xlim=(0, 1.2 * most), ylim=(len(rows) - 0.4, -0.6))
         plot.axes.set_yticks(range(len(rows)), [plain(row[0], 32) for row in rows])
         plot.axes.tick_params(axis="y", labelcolor=COLOUR["text"])
@@ -100,7 +100,7 @@ def bars(
     return plot
 
 
-def _draw_bars(axes: Axes, values: Sequence[Sequence[float]], said: list[list[str]]) -> None:
+def _draw_bars(axes: Axes, values: Sequence[Sequence[float]], captions: list[list[str]]) -> None:
     """From top to bottom, each value at the end of its bar; the last of a row is filled."""
     count = len(values[0])
     for j in range(count):
@@ -108,8 +108,8 @@ def _draw_bars(axes: Axes, values: Sequence[Sequence[float]], said: list[list[st
         at = [k + 0.4 * j - 0.2 * (count - 1) for k in range(len(values))]
         edge = COLOUR["focus" if filled else "line"]
         look = {"facecolor": edge if filled else "none", "edgecolor": edge, "linewidth": 1.2}
-        made = axes.barh(at, [row[j] for row in values], 0.36 if count > 1 else 0.62, **look)
-        axes.bar_label(made, [words[j] for words in said], padding=5, fontsize=11)
+        container = axes.barh(at, [row[j] for row in values], 0.36 if count > 1 else 0.62, **look)
+        axes.bar_label(container, [words[j] for words in captions], padding=5, fontsize=11)
 
 
 def _change(before: float, after: float) -> str:
@@ -158,13 +158,13 @@ def _markup(
     ]
     body = []
     for r, row in enumerate(cells):
-        made = []
+        columns = []
         for k, words in enumerate(row):
             mark = "▸ " if (r, k) in winners else ""
             klass = " ".join(["cl-num"] * numeric[k] + ["cl-best"] * ((r, k) in winners))
             name, scope = ("th", "row") if k == 0 and not numeric[0] else ("td", None)
-            made.append(tag(name, mark + escape(words), klass=klass, scope=scope))
-        body.append(tag("tr", *made))
+            columns.append(tag(name, mark + escape(words), klass=klass, scope=scope))
+        body.append(tag("tr", *columns))
     caption = [tag("caption", escape(title))] if title else []
     sections = tag("thead", tag("tr", *head)), tag("tbody", *body)
     return tag("table", *caption, *sections, klass="cl-table")

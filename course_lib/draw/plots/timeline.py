@@ -202,8 +202,8 @@ def _lanes(spans: Sequence[Span], title: str, time: str, with_shares: bool) -> P
         tip = f"{s.name}: {time} {digits(s.start)} to {digits(s.end)}\n{s.tip}"
         content.append(_box(s, x, y, across(s.end) - x, LANE_HEIGHT - 8, tip))
     share = {n: 100 * t / ((last - first) or 1) for n, t in busy.items()}
-    said = ", ".join(f"{n} {digits(p)} %" for n, p in share.items())
-    summary = f"busy: {said}" if with_shares else ""
+    shares = ", ".join(f"{n} {digits(p)} %" for n, p in share.items())
+    summary = f"busy: {shares}" if with_shares else ""
     size = (max(left + WIDTH + MARGIN, words + 2), low_end + 42)
     return _finish(title, summary, content, spans, size, left, time)
 

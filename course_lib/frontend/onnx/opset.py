@@ -55,10 +55,12 @@ def schema(op_type: str, opset: int) -> Any:
 
 
 def _has_definition(name: str, node: onnx.NodeProto, opset: int) -> bool:
-    found = schema(name, opset)
-    if found is None or not (found.has_function or found.has_context_dependent_function):
+    schema_of = schema(name, opset)
+    if schema_of is None or not (
+        schema_of.has_function or schema_of.has_context_dependent_function
+    ):
         return False
-    return not (found.has_function and list(missing(found.function_body.node, opset)))
+    return not (schema_of.has_function and list(missing(schema_of.function_body.node, opset)))
 
 
 def definition(node: onnx.NodeProto, inputs: Sequence[Any], opset: int) -> onnx.FunctionProto:
@@ -66,15 +68,15 @@ def definition(node: onnx.NodeProto, inputs: Sequence[Any], opset: int) -> onnx.
 
     Some bodies depend on the types of the operands; an operand that is left out is None.
     """
-    found = schema(node.op_type, opset)
+    entry = schema(node.op_type, opset)
     body = onnx.FunctionProto()
-    if found.has_function:
-        body.CopyFrom(found.function_body)
+    if entry.has_function:
+        body.CopyFrom(entry.function_body)
     else:
-        types = [b"" if x is None else _type(x).SerializeToString() for x in inputs]
-        made = found.get_context_dependent_function(node.SerializeToString(), types)
-        body.ParseFromString(made)
-    given = {n: a.default_value for n, a in found.attributes.items() if a.default_value.type}
+        types = [b"" if x is None else _type_proto(x).SerializeToString() for x in inputs]
+        text = entry.get_context_dependent_function(node.SerializeToString(), types)
+        body.ParseFromString(text)
+    given = {n: a.default_value for n, a in entry.attributes.items() if a.default_value.type}
     given |= {a.name: a for a in node.attribute}
     nodes = [_with_attributes(n, given) for n in body.node]
     del body.node[:]
@@ -82,7 +84,7 @@ def definition(node: onnx.NodeProto, inputs: Sequence[Any], opset: int) -> onnx.
     return body
 
 
-def _type(x: Node | SymbolicShape) -> onnx.TypeProto:
+def _type_proto(x: Node | SymbolicShape) -> onnx.TypeProto:
     if isinstance(x, SymbolicShape):
         return helper.make_tensor_type_proto(onnx.TensorProto.INT64, x.sizes.shape)
     shape = [d if isinstance(d, int) else str(d) for d in x.type.shape]

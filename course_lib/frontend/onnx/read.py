@@ -133,8 +133,8 @@ class _Importer:
             except (ValueError, TypeError, IndexError, ArithmeticError) as error:
                 raise _Located(f"{node.op_type} (from {where[0]}): {error}") from error
             except (AttributeError, KeyError) as error:  # of a rule that met something unforeseen
-                said = f"its operands or attributes are not what ONNX prescribes ({error})"
-                raise _Located(f"{node.op_type} (from {where[0]}): {said}") from error
+                reason = f"its operands or attributes are not what ONNX prescribes ({error})"
+                raise _Located(f"{node.op_type} (from {where[0]}): {reason}") from error
             self.written.update(node.output)
             for name, result in zip_longest(node.output, results[: len(node.output)]):
                 if name:  # an output without a name is one that nobody reads
@@ -256,8 +256,10 @@ def _output(info: onnx.ValueInfoProto, value: Value) -> Node:
     """The node of an output, if it has the declared type, or can have: sizes may be open."""
     if not isinstance(value, Node):
         raise ValueError(f"the output {info.name!r} is not a tensor that this compiler computes")
-    said = info.type.WhichOneof("value")
-    if said is None or (said == "tensor_type" and not info.type.tensor_type.elem_type):
+    declared_kind = info.type.WhichOneof("value")
+    if declared_kind is None or (
+        declared_kind == "tensor_type" and not info.type.tensor_type.elem_type
+    ):
         return value
     declared, computed = declared_type(info, "output"), value.type
     kind = element_type(info.type.tensor_type.elem_type)

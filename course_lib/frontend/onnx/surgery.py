@@ -187,9 +187,9 @@ def element_types(model: onnx.ModelProto) -> dict[str, int]:
 
 def attribute(node: onnx.NodeProto, name: str, default):
     """The value of an attribute; `default` if the node does not have it."""
-    for found in node.attribute:
-        if found.name == name:
-            return helper.get_attribute_value(found)
+    for entry in node.attribute:
+        if entry.name == name:
+            return helper.get_attribute_value(entry)
     return default
 
 
@@ -221,10 +221,10 @@ def _copy(model: onnx.ModelProto) -> onnx.ModelProto:
 
 def _graphs_in(node: onnx.NodeProto) -> Iterable[onnx.GraphProto]:
     """The bodies of an If, a Loop or a Scan; they see the values around them."""
-    for found in node.attribute:
-        if found.type == onnx.AttributeProto.GRAPH:
-            yield found.g
-        yield from found.graphs
+    for entry in node.attribute:
+        if entry.type == onnx.AttributeProto.GRAPH:
+            yield entry.g
+        yield from entry.graphs
 
 
 def names_in(graph: onnx.GraphProto) -> set[str]:

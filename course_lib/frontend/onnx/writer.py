@@ -61,17 +61,17 @@ class Writer:
     def write(self, node: Node) -> None:
         """Emit one node; its value has the name `names[node]` afterwards."""
         rule, before = self.rules.get(node.op), len(self.nodes)
-        made = rule(self, node, *(self.names[i] for i in node.inputs)) if rule else None
-        if made is None:
-            made = self.by_definition(node)
-        wanted = self.names.setdefault(node, made)
-        if wanted == made:
+        name = rule(self, node, *(self.names[i] for i in node.inputs)) if rule else None
+        if name is None:
+            name = self.by_definition(node)
+        wanted = self.names.setdefault(node, name)
+        if wanted == name:
             return
         last = self.nodes[-1] if len(self.nodes) > before else None
-        if last is not None and made in last.output:
-            last.output[list(last.output).index(made)] = wanted
+        if last is not None and name in last.output:
+            last.output[list(last.output).index(name)] = wanted
         else:  # nothing was computed: the value is that of an operand
-            self.emit("Identity", made, into=wanted)
+            self.emit("Identity", name, into=wanted)
 
     def by_definition(self, node: Node) -> str:
         """A composite as its definition, a fused group as its body."""
@@ -102,18 +102,18 @@ class Writer:
         self.body(graph, origin)
         results = [o for o in graph.outputs for _ in range(copies)]
         outputs = [info(self.emit("Identity", self.names[o]), o.type) for o in results]
-        made = helper.make_graph(self.nodes, graph.name, inputs, outputs)
+        body = helper.make_graph(self.nodes, graph.name, inputs, outputs)
         self.names, self.nodes, self.origin = names, nodes, origin
-        return made
+        return body
 
     def emit(self, op_type: str, *inputs: str, into: str = "", count: int = 1, at: int = 0,
              **attrs: Any) -> str:  # fmt: skip
         """Add an ONNX node; the name of its result (of result `at` if it has several)."""
         results = [self.fresh(op_type.lower()) for _ in range(count)]
         results[at] = into or results[at]
-        made = helper.make_node(op_type, inputs, results, name=self.node_name(op_type))
-        made.attribute.extend(helper.make_attribute(k, v) for k, v in attrs.items())
-        self.nodes.append(made)
+        proto = helper.make_node(op_type, inputs, results, name=self.node_name(op_type))
+        proto.attribute.extend(helper.make_attribute(k, v) for k, v in attrs.items())
+        self.nodes.append(proto)
         return results[at]
 
     def node_name(self, op_type: str) -> str:

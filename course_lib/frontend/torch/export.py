@@ -205,7 +205,7 @@ class _Importer:
         if spec.kind == InputKind.USER_INPUT:
             if not isinstance(node.meta.get("val"), torch.Tensor):
                 return getattr(spec.arg, "value", None)  # a Python number, fixed by the export
-            self.inputs.append(inp(node.name, _type(node)))
+            self.inputs.append(inp(node.name, _tensor_type(node)))
             return self.inputs[-1]
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
             tensors: dict[str, Any] = {**self.program.state_dict, **self.program.constants}
@@ -276,7 +276,7 @@ def _check_types(node: fx.Node, result: Any) -> None:
             assert have.type == type, f"{node.format_node()}: gives {have.type}, should be {type}"
 
 
-def _type(node: fx.Node) -> TensorType:
+def _tensor_type(node: fx.Node) -> TensorType:
     """The type of an input."""
     value = node.meta["val"]
     if not all(isinstance(size, int) for size in value.shape):

@@ -66,10 +66,10 @@ class Cursor:
 
     def values(self) -> list[str]:
         """%a, %b, ..."""
-        found = [self.value()]
+        names = [self.value()]
         while self.skip(","):
-            found.append(self.value())
-        return found
+            names.append(self.value())
+        return names
 
     def operands(self, word: str) -> list[Operand]:
         """ins(%a, %b : f32, f32); none if the word does not come next."""
@@ -108,16 +108,16 @@ class Cursor:
         if self.peek() != "{":
             return {}
         inside = Cursor(self.group()[1:-1])
-        found: dict[str, list[Token]] = {}
+        attributes: dict[str, list[Token]] = {}
         while inside.peek():
             name = inside.take()
             inside.skip("=")
             start = inside.place
             while inside.peek() not in (",", ""):
                 inside.group() if inside.peek() in OPEN else inside.take()
-            found[name] = list(inside.tokens[start : inside.place])
+            attributes[name] = list(inside.tokens[start : inside.place])
             inside.skip(",")
-        return found
+        return attributes
 
 
 def tensor_type(text: str) -> TensorType:
@@ -165,11 +165,11 @@ def array(text: str, type: TensorType, blobs: Mapping[str, str]) -> np.ndarray:
         return _from_bytes(bytes.fromhex(blobs[inside])[4:], type, inside)
     if inside.startswith('"0x'):
         return _from_bytes(bytes.fromhex(inside[3:-1]), type, "these")
-    found = [number(n, type.dtype) for n in re.findall(r"[^\s,\[\]]+", inside)]
-    if len(found) not in (1, type.numel):
-        raise Unreadable(f"{len(found)} numbers for {type}")
-    flat = np.array(found, type.dtype.numpy)
-    return (np.full(type.dims, flat[0]) if len(found) == 1 else flat.reshape(type.dims)).copy()
+    numbers = [number(n, type.dtype) for n in re.findall(r"[^\s,\[\]]+", inside)]
+    if len(numbers) not in (1, type.numel):
+        raise Unreadable(f"{len(numbers)} numbers for {type}")
+    flat = np.array(numbers, type.dtype.numpy)
+    return (np.full(type.dims, flat[0]) if len(numbers) == 1 else flat.reshape(type.dims)).copy()
 
 
 def _from_bytes(raw: bytes, type: TensorType, what: str) -> np.ndarray:

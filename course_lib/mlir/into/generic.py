@@ -84,7 +84,7 @@ class Loop:
 
     head: Head
     names: list[str]
-    made: dict[str, Statement]
+    statements: dict[str, Statement]
     scope: Scope
     inner: Scope
 
@@ -115,8 +115,8 @@ def generic(reader: Reader, c: Cursor, scope: Scope) -> list:
         ]
     if not all(statement.results for statement in rest):
         raise Unreadable("a reduction that asserts something")
-    made = {name: statement for statement in rest for name in statement.results}
-    loop = Loop(head, names, made, scope, inner)
+    makers = {name: statement for statement in rest for name in statement.results}
+    loop = Loop(head, names, makers, scope, inner)
     if head.outs == 1:
         return [_reduced(reader, loop, 0, yields[0])]
     line = c.tokens[0].line
@@ -173,20 +173,20 @@ def _everywhere(scope: Scope, operand: Operand, at: Map, head: Head) -> Node:
 def _reduced(reader: Reader, loop: Loop, k: int, yielded: str) -> Node:
     """The result number k. It may use its own accumulator, once, and no other one."""
     head, accumulator = loop.head, loop.accumulators[k]
-    last = loop.made.get(yielded)
+    last = loop.statements.get(yielded)
     operands = Cursor(last.tokens).values() if last and last.op in COMBINES else []
     if last is None or len(operands) != 2 or operands.count(accumulator) != 1:
         raise Unreadable("a reduction that is no sum, product, maximum or minimum")
     how = COMBINES[last.op]
     (name,) = (n for n in operands if n != accumulator)
-    needed = _needed(name, loop.made)
+    needed = _needed(name, loop.statements)
     if needed & set(loop.accumulators):
         raise Unreadable("a reduction whose terms depend on what was summed before")
     value = _product(loop, name) if how == "add" else None
     if value is None:
         if np.prod(head.shape, dtype=float) > LARGEST:
             raise Unreadable(f"a reduction over {' x '.join(map(str, head.shape))} points")
-        for statement in loop.made.values():
+        for statement in loop.statements.values():
             if needed & set(statement.results):
                 reader.compute(statement, loop.inner)
         whole = expanded(loop.inner.node(name), head.shape)
@@ -200,15 +200,17 @@ def _reduced(reader: Reader, loop: Loop, k: int, yielded: str) -> Node:
     return apply("cast", apply(how, before, result), dtype=start.type.dtype.name)
 
 
-def _needed(name: str, made: dict[str, Statement]) -> set[str]:
+def _needed(name: str, makers: dict[str, Statement]) -> set[str]:
     """The names that a value is computed from, and its own."""
-    found, left = set(), [name]
+    needed, left = set(), [name]
     while left:
         name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += [t.text for t in made[name].tokens if t.text[0] == "%"] if name in made else []
-    return found
+        if name not in needed:
+            needed.add(name)
+            left += (
+                [t.text for t in makers[name].tokens if t.text[0] == "%"] if name in makers else []
+            )
+    return needed
 
 
 def combined(how: str, start: Node | Empty, value: Node) -> Node:
@@ -224,17 +226,17 @@ def combined(how: str, start: Node | Empty, value: Node) -> Node:
 def _product(loop: Loop, name: str) -> Node | None:
     """A sum of products as one matrix product, an axis for each parallel loop; None if it is not
     that."""
-    found = loop.made.get(name)
-    if found is None or found.op not in ("arith.mulf", "arith.muli"):
+    statement = loop.statements.get(name)
+    if statement is None or statement.op not in ("arith.mulf", "arith.muli"):
         return None
-    sides = [_factor(loop, factor) for factor in Cursor(found.tokens).values()]
+    sides = [_factor(loop, factor) for factor in Cursor(statement.tokens).values()]
     left, right = sides
     return None if left is None or right is None else _matmul(left, right, loop.head)
 
 
 def _factor(loop: Loop, name: str) -> Placed | None:
     """An operand, or a cast of one; None if a factor is anything else."""
-    cast = loop.made.get(name)
+    cast = loop.statements.get(name)
     source = Cursor(cast.tokens).value() if cast and cast.op in WIDENING else name
     if source not in loop.names:
         return None

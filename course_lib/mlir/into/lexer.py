@@ -39,7 +39,7 @@ class Token(NamedTuple):
 
 def tokens(text: str) -> list[Token]:
     """The tokens of a text without resources. ValueError at what is none."""
-    found: list[Token] = []
+    result: list[Token] = []
     line, place, first = 1, 0, True
     while place < len(text):
         match = TOKEN.match(text, place)
@@ -50,9 +50,9 @@ def tokens(text: str) -> list[Token]:
         if match["newline"]:
             line, first = line + 1, True
         elif match["token"]:
-            found.append(Token(match["token"], line, first))
+            result.append(Token(match["token"], line, first))
             first = False
-    return found
+    return result
 
 
 def without_resources(text: str) -> tuple[str, dict[str, str]]:

@@ -65,7 +65,7 @@ def _linear(e: ast.expr, dims: Sequence[str]) -> tuple[dict[int, int], int]:
             return _times(_linear(inner, dims), -1)
         case ast.BinOp(op=ast.Add() | ast.Sub() as op, left=left, right=right):
             a, b = _linear(left, dims), _linear(right, dims)
-            return _sum(a, _times(b, -1 if isinstance(op, ast.Sub) else 1))
+            return _plus(a, _times(b, -1 if isinstance(op, ast.Sub) else 1))
         case ast.BinOp(op=ast.Mult(), left=left, right=right):
             a, b = _linear(left, dims), _linear(right, dims)
             if not a[0]:
@@ -79,7 +79,7 @@ def _times(a: tuple[dict[int, int], int], factor: int) -> tuple[dict[int, int], 
     return {d: c * factor for d, c in a[0].items()}, a[1] * factor
 
 
-def _sum(a: tuple[dict[int, int], int], b: tuple[dict[int, int], int]):
+def _plus(a: tuple[dict[int, int], int], b: tuple[dict[int, int], int]):
     return {d: a[0].get(d, 0) + b[0].get(d, 0) for d in {**a[0], **b[0]}}, a[1] + b[1]
 
 

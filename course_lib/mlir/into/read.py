@@ -45,17 +45,17 @@ def from_mlir(text: str, function: str = "main") -> Graph:
 def _read(text: str, function: str) -> Graph:
     text, blobs = without_resources(text)
     reader = _Reader(blobs)
-    found = {}
+    functions = {}
     for statement in reader.top(list(statements(tokens(text)))):
         c = Cursor(statement.tokens)
         name = next((t.text for t in c.tokens if t.text.startswith("@")), "@")
-        found[name[1:]] = statement
-    if not found:
+        functions[name[1:]] = statement
+    if not functions:
         raise ValueError("there is no func.func in this text")
-    if function not in found and len(found) > 1:
-        raise ValueError(f"there is no @{function}, but {', '.join('@' + n for n in found)}")
-    name = function if function in found else next(iter(found))
-    graph = reader.function(found[name], name)
+    if function not in functions and len(functions) > 1:
+        raise ValueError(f"there is no @{function}, but {', '.join('@' + n for n in functions)}")
+    name = function if function in functions else next(iter(functions))
+    graph = reader.function(functions[name], name)
     if reader.troubles:
         raise ValueError("this MLIR cannot be read:\n  " + "\n  ".join(reader.troubles))
     assert graph is not None
@@ -70,10 +70,10 @@ class _Reader:
         self.asserted: list[tuple[Statement, Node]] = []
         self.older: set[Node] = set()  # values of earlier statements
 
-    def top(self, found: Sequence[Statement]) -> list[Statement]:
+    def top(self, every: Sequence[Statement]) -> list[Statement]:
         """The functions of a module; aliases are kept."""
         functions: list[Statement] = []
-        for statement in found:
+        for statement in every:
             if statement.results[:1] and statement.results[0].startswith("#"):
                 self.aliases[statement.results[0]] = statement.op
             elif statement.op == "module":
@@ -165,8 +165,8 @@ class _Reader:
             graph = Graph.of([], [node])
             inputs = any(n.op == "input" for n in graph.nodes)
             if inputs or not run(graph, [])[0].all():
-                said = "depends on the inputs" if inputs else "does not hold"
-                self.troubles.append(f"line {statement.line}: cf.assert: what it asserts {said}")
+                fault = "depends on the inputs" if inputs else "does not hold"
+                self.troubles.append(f"line {statement.line}: cf.assert: what it asserts {fault}")
 
 
 def stamped(node: Node, origin: tuple[str, ...], older: Container[Node]) -> Node:
@@ -188,10 +188,10 @@ def _inside(module: Statement) -> Sequence[Token]:
 
 def _arguments(tokens: Sequence[Token]) -> list[tuple[str, str]]:
     """%a: tensor<4xf32> {...}, %b: f32 loc(...)   ->   names and types"""
-    found = []
+    arguments = []
     for k, token in enumerate(tokens):
         if token.text.startswith("%"):
             c = Cursor(tokens[k + 1 :])
             c.take(":")
-            found.append((token.text, c.take()))
-    return found
+            arguments.append((token.text, c.take()))
+    return arguments

@@ -44,8 +44,8 @@ def product(c: Cursor, scope: Scope) -> Node:
     type = tensor_type(out.type)
     rows = reshaped(a, (1, *a.type.dims)) if a.type.rank == 1 else a
     columns = reshaped(b, (*b.type.dims, 1)) if b.type.rank == 1 else b
-    made = reshaped(apply("matmul", rows, columns, sums=_sums(a, out)), type.dims)
-    return combined("add", scope.find(out.name), made)
+    matmul = reshaped(apply("matmul", rows, columns, sums=_sums(a, out)), type.dims)
+    return combined("add", scope.find(out.name), matmul)
 
 
 def _sums(a: Node, out: Operand) -> str | None:
@@ -56,21 +56,21 @@ def _sums(a: Node, out: Operand) -> str | None:
 
 def _window(attributes: dict) -> dict:
     """Strides and dilations; one number stands for all axes."""
-    found = {}
+    window = {}
     for key in ("strides", "dilations"):
         text = attributes[key][0].text if attributes.get(key) else "dense<1>"
         numbers = [int(n) for n in re.findall(r"\d+", text)]
         if len(numbers) not in (1, 2):
             raise Unreadable(f"{key} are one number or two, got {text}")
-        found[key] = tuple(numbers * 2)[:2]
-    return found
+        window[key] = tuple(numbers * 2)[:2]
+    return window
 
 
 def convolution(c: Cursor, scope: Scope) -> Node:
     attributes, (x, w), out = _operands(c)
     a, b = scope.node(x.name), scope.node(w.name)
-    made = apply("conv", a, b, sums=_sums(a, out), **_window(attributes))
-    return combined("add", scope.find(out.name), made)
+    conv = apply("conv", a, b, sums=_sums(a, out), **_window(attributes))
+    return combined("add", scope.find(out.name), conv)
 
 
 def depthwise(c: Cursor, scope: Scope) -> Node:
@@ -80,16 +80,16 @@ def depthwise(c: Cursor, scope: Scope) -> Node:
     channels, *window = filters.type.dims
     filters = reshaped(filters, (channels, 1, *window))
     groups = {"groups": channels, "sums": _sums(a, out)}
-    made = apply("conv", a, filters, **groups, **_window(attributes))
-    return combined("add", scope.find(out.name), made)
+    conv = apply("conv", a, filters, **groups, **_window(attributes))
+    return combined("add", scope.find(out.name), conv)
 
 
 def pool(op: str, how: str) -> Read:
     def read(c: Cursor, scope: Scope) -> Node:
         attributes, (x, window), out = _operands(c)
         kernel = tensor_type(window.type).dims
-        made = apply(op, scope.node(x.name), kernel=kernel, **_window(attributes))
-        return combined(how, scope.find(out.name), made)
+        pooled = apply(op, scope.node(x.name), kernel=kernel, **_window(attributes))
+        return combined(how, scope.find(out.name), pooled)
 
     return read
 

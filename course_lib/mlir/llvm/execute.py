@@ -76,8 +76,8 @@ class Loaded:
 
         def call(*arguments: Any) -> Any:  # keeps the machine code alive: it knows `self`
             if len(arguments) != len(type.inputs):
-                said = f"{name} takes {len(type.inputs)} arguments, got {len(arguments)}"
-                raise ValueError(said)
+                message = f"{name} takes {len(type.inputs)} arguments, got {len(arguments)}"
+                raise ValueError(message)
             pairs = zip(arguments, type.inputs, strict=True)
             return self.functions[name][0](*[_argument(given, wanted) for given, wanted in pairs])
 
@@ -115,8 +115,8 @@ def _argument(given: Any, wanted: Attribute) -> Any:
     )
     numbers = given.dtype.str[1:] in DTYPES.get(str(wanted.element_type), "")
     if not fits or not numbers or not given.dtype.isnative:
-        said = f"an array of {given.dtype} with shape {given.shape}"
-        raise ValueError(f"expected an array for a {wanted}, got {said}")
+        came = f"an array of {given.dtype} with shape {given.shape}"
+        raise ValueError(f"expected an array for a {wanted}, got {came}")
     if not given.flags.c_contiguous or not isinstance(wanted.layout, builtin.NoneAttr):
         raise ValueError("an array that stands for a memref is contiguous: np.ascontiguousarray")
     return given.ctypes.data

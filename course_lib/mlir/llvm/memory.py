@@ -54,9 +54,9 @@ def alloc(op: memref.AllocOp, builder: ir.IRBuilder, operands: Values) -> ir.Val
 def alloca(op: memref.AllocaOp, builder: ir.IRBuilder, operands: Values) -> ir.Value:
     type = op.memref.type
     with builder.goto_entry_block():  # once in a call, however often a loop comes by
-        made = builder.alloca(ir.ArrayType(element(type, op), count(type, op)))
-    made.type = POINTER  # llvmlite's own is typed, which LLVM no longer reads
-    return made
+        pointer = builder.alloca(ir.ArrayType(element(type, op), count(type, op)))
+    pointer.type = POINTER  # llvmlite's own is typed, which LLVM no longer reads
+    return pointer
 
 
 def dealloc(op: memref.DeallocOp, builder: ir.IRBuilder, operands: Values) -> None:
@@ -113,20 +113,20 @@ MEMORY: dict[type[Operation], Callable[[Any, ir.IRBuilder, Values], ir.Value | N
 def emit_global(module: ir.Module, op: memref.GlobalOp) -> None:
     """Memory that is there from the start, with its values or zeros."""
     length, of = count(op.type, op), element(op.type, op)
-    made = ir.GlobalVariable(module, ir.ArrayType(of, length), op.sym_name.data)
-    made.type = POINTER  # as in alloca
-    made.linkage, made.align = "internal", 64
-    made.global_constant = op.constant is not None
+    variable = ir.GlobalVariable(module, ir.ArrayType(of, length), op.sym_name.data)
+    variable.type = POINTER  # as in alloca
+    variable.linkage, variable.align = "internal", 64
+    variable.global_constant = op.constant is not None
     values = None  # zeros
     if isinstance(op.initial_value, builtin.DenseIntOrFPElementsAttr):
         given = list(op.initial_value.get_values())
         values = [ir.Constant(of, v) for v in (given * length if len(given) == 1 else given)]
-    made.initializer = ir.Constant(made.value_type, values)
+    variable.initializer = ir.Constant(variable.value_type, values)
 
 
 def _of_c(builder: ir.IRBuilder, name: str, result: ir.Type, *parameters: ir.Type) -> ir.Value:
     """A function of C's library."""
-    found = builder.module.globals.get(name)
-    if isinstance(found, ir.Function):
-        return found
+    function = builder.module.globals.get(name)
+    if isinstance(function, ir.Function):
+        return function
     return ir.Function(builder.module, ir.FunctionType(result, parameters), name)

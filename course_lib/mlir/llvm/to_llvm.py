@@ -31,19 +31,19 @@ def to_llvm(module: builtin.ModuleOp, name: str = "mlir") -> ir.Module:
     ValueError with the operation's text for what cannot be said: a dialect that should have been
     lowered before, a dynamic size, more than one result.
     """
-    made = ir.Module(name)
+    llvm_module = ir.Module(name)
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     for op in module.ops:
         if isinstance(op, memref.GlobalOp):
-            emit_global(made, op)
+            emit_global(llvm_module, op)
         elif not isinstance(op, func.FuncOp):
             raise refused(op)
     for op in functions:
-        _declare(made, op)
+        _declare(llvm_module, op)
     for op in functions:
         if op.body.blocks:
-            _Body(made, op).emit()
-    return made
+            _Body(llvm_module, op).emit()
+    return llvm_module
 
 
 def _declare(module: ir.Module, op: func.FuncOp) -> None:
@@ -63,8 +63,8 @@ class _Body:
         entry = op.body.blocks[0]
         order = list(dict.fromkeys(PostOrderIterator(entry)))[::-1]  # a value before its users
         reached = [block for block in op.body.blocks if block in order]
-        made = {block: function.append_basic_block("bb") for block in reached}
-        self.blocks = {block: ir.IRBuilder(made[block]) for block in order}
+        llvm_blocks = {block: function.append_basic_block("bb") for block in reached}
+        self.blocks = {block: ir.IRBuilder(llvm_blocks[block]) for block in order}
         self.values: dict[SSAValue, ir.Value] = dict(zip(entry.args, function.args, strict=True))
         for block in order[1:]:
             for argument in block.args:

@@ -48,10 +48,10 @@ def strides(type: Attribute, op: Operation) -> Sequence[int]:
     """Elements from one index to the next, for each axis."""
     assert isinstance(type, builtin.MemRefType)
     element(type, op)
-    found = type.get_strides()
-    if found is None or None in found:
+    steps = type.get_strides()
+    if steps is None or None in steps:
         raise refused(op, f"sizes and strides of a memref have to be known here, got {type}")
-    return cast(Sequence[int], found)
+    return cast(Sequence[int], steps)
 
 
 def count(type: Attribute, op: Operation) -> int:

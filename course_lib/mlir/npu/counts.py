@@ -41,24 +41,24 @@ def commands(module: ModuleOp) -> Counter[str]:
     """How often each operation of the machine is carried out, loops counted as often as they run;
     views of memory are none."""
     views = ("npu.slot", "npu.buffer")
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for function in functions(module):
         for op, _ in walked(function.body.block):
             if op.name.startswith("npu.") and op.name not in views:
-                found[op.name] += 1
-    return found
+                counter[op.name] += 1
+    return counter
 
 
 def moved(module: ModuleOp) -> Bytes:
     """The bytes that DMA moves from or to each array, by the name of the parameter."""
-    found: Bytes = {}
+    by_name: Bytes = {}
     for function in functions(module):
         for op, known in walked(function.body.block):
             if isinstance(op, DmaLoadOp | DmaStoreOp):
                 name = op.array.name_hint or "?"
                 size = math.prod(numbers(op.window[1], known, op)) * element(op.array.type)
-                found[name] = found.get(name, 0) + size
-    return found
+                by_name[name] = by_name.get(name, 0) + size
+    return by_name
 
 
 def least(op: ProductOp) -> Bytes:

@@ -85,8 +85,8 @@ class ProductOp(IRDLOperation):
         same(self, ("the depth of x", (k,)), ("that of w", (depth,)))
         same(self, ("x @ w", (m, n)), ("y", shape(self.y)))
         if not all(1 <= size <= LARGEST for size in (m, k, n)):
-            said = f"sizes are 1 to {LARGEST:,}, not {m}x{k} times {k}x{n}"
-            raise VerifyException(f"{self.name}: {said}")
+            message = f"sizes are 1 to {LARGEST:,}, not {m}x{k} times {k}x{n}"
+            raise VerifyException(f"{self.name}: {message}")
         kind = i32 if self.params is None else i8
         if memref(self.y).element_type != kind:
             how = "sums are" if self.params is None else "results behind the output pipeline are"
@@ -106,8 +106,8 @@ def _matrix(op: Operation, what: str, value: SSAValue) -> tuple[int, int]:
 
 def _check_limits(op: Operation, limits: tuple[int, int]) -> None:
     if not LIMITS[0] <= limits[0] <= limits[1] <= LIMITS[1]:
-        said = f"low and high are in order and from {LIMITS[0]} to {LIMITS[1]}, got {limits}"
-        raise VerifyException(f"{op.name}: {said}")
+        message = f"low and high are in order and from {LIMITS[0]} to {LIMITS[1]}, got {limits}"
+        raise VerifyException(f"{op.name}: {message}")
 
 
 @irdl_op_definition
@@ -160,8 +160,8 @@ class MatmulOp(IRDLOperation):
         same(self, ("x @ w", (m, n)), ("sums", shape(self.sums)))
         at_most(self, f"{n} columns of weights", n, chip_of(self).cols, "the array has")
         if self.dataflow.data not in (WS, OS):
-            said = f"dataflow is {WS} or {OS}, not {self.dataflow.data!r}"
-            raise VerifyException(f"{self.name}: {said}")
+            message = f"dataflow is {WS} or {OS}, not {self.dataflow.data!r}"
+            raise VerifyException(f"{self.name}: {message}")
 
 
 @irdl_op_definition

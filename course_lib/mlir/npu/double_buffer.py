@@ -64,9 +64,9 @@ def _spread(op: BufferOp) -> None:
         builder = Builder(InsertPoint.before(slot))
         at = computed(builder, "slot", [loop.body.block.args[0] for loop in counted],
                       _number(counted) % many)  # fmt: skip
-        made = SlotOp(op.result, [at, *slot.at[1:]], slot.tile)
-        made.result.name_hint = slot.result.name_hint
-        Rewriter.replace_op(slot, made)
+        new_slot = SlotOp(op.result, [at, *slot.at[1:]], slot.tile)
+        new_slot.result.name_hint = slot.result.name_hint
+        Rewriter.replace_op(slot, new_slot)
 
 
 def _most(op: BufferOp, chip: Chip) -> int:
@@ -80,12 +80,12 @@ def _most(op: BufferOp, chip: Chip) -> int:
 
 def _around(op: Operation) -> list[affine.ForOp]:
     """The loops around an operation, outermost first."""
-    found: list[affine.ForOp] = []
+    loops: list[affine.ForOp] = []
     while (parent := op.parent_op()) is not None:
         if isinstance(parent, affine.ForOp):
-            found.insert(0, parent)
+            loops.insert(0, parent)
         op = parent
-    return found
+    return loops
 
 
 def _common(nests: Sequence[list[affine.ForOp]]) -> list[affine.ForOp]:
@@ -132,13 +132,13 @@ def _counted(
 ) -> list[affine.ForOp]:
     """The loops that number the tiles. A loop that wants the same tiles again is left out, if all
     that one turn of it touches fit: then they are found where they were."""
-    found: list[affine.ForOp] = []
+    numbering: list[affine.ForOp] = []
     touched = 1
     for loop in reversed(loops):
         if loop in wanted or touched > many:
-            found.insert(0, loop)
+            numbering.insert(0, loop)
             touched *= trips(loop)
-    return found
+    return numbering
 
 
 def _number(loops: Sequence[affine.ForOp]) -> AffineExpr:

@@ -60,13 +60,13 @@ def emit(module: ModuleOp, rules: Mapping[str, Rule] | None = None) -> Assembled
     (function, *more) = functions(module) or [None]
     if function is None or more:
         raise located("one function becomes a program of the chip", module)
-    emitter, made = _Emitter(function, rules or {}), []
+    emitter, program = _Emitter(function, rules or {}), []
     for op in function.body.block.ops:
         try:
-            made += emitter.instructions(op)
+            program += emitter.instructions(op)
         except Fault as fault:
             raise located(f"no instruction can say this: {fault.what}", op) from None
-    ready = synchronize(made, emitter.chip, emitter.size)
+    ready = synchronize(program, emitter.chip, emitter.size)
     arrays = [emitter.at[value] for value in function.body.block.args]
     return Assembled(emitter.chip, [*ready, Halt()], arrays, emitter.size)
 

@@ -50,10 +50,10 @@ def _same_window(a: DmaLoadOp, b: DmaLoadOp) -> bool:
 def place_of(tile: SSAValue) -> Place:
     """Which slot of which buffer a tile is. NpuError for a tile that is none, or that only a loop
     knows."""
-    made = tile.owner
-    if isinstance(made, SlotOp) and not made.indices:
-        return made.buffer, tuple(made.static_indices.get_values())
-    first = next(iter(tile.uses)).operation if tile.uses else made
+    owner = tile.owner
+    if isinstance(owner, SlotOp) and not owner.indices:
+        return owner.buffer, tuple(owner.static_indices.get_values())
+    first = next(iter(tile.uses)).operation if tile.uses else owner
     assert isinstance(first, Operation)
     raise located("a tile is a slot of a buffer, its number known: unroll first", first)
 

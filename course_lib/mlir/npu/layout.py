@@ -23,10 +23,10 @@ def panels(w: np.ndarray, columns: int) -> np.ndarray:
 
 def entries(bias: np.ndarray | None, scale: np.ndarray, cols: int) -> np.ndarray:
     """Bias (none: zeros) and scale of each column as the output pipeline reads them."""
-    made = np.zeros((-(-scale.size // cols), 2, cols), "<i4")
+    blocks = np.zeros((-(-scale.size // cols), 2, cols), "<i4")
     for block, at in enumerate(range(0, scale.size, cols)):
         part = scale[at : at + cols].astype("<f4")
-        made[block, 1, : part.size] = part.view("<i4")
+        blocks[block, 1, : part.size] = part.view("<i4")
         if bias is not None:
-            made[block, 0, : part.size] = bias[at : at + cols]
-    return made
+            blocks[block, 0, : part.size] = bias[at : at + cols]
+    return blocks

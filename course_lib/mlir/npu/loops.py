@@ -65,9 +65,9 @@ def computed(builder: Builder, name: str, values: Sequence[Index], *exprs: Affin
     if filled == (AffineExpr.dimension(0),):
         return used[0]
     kind = affine.ApplyOp if len(exprs) == 1 else affine.MinOp
-    made = builder.insert(kind(used, AffineMapAttr(map))).result
-    made.name_hint = name
-    return made
+    result = builder.insert(kind(used, AffineMapAttr(map))).result
+    result.name_hint = name
+    return result
 
 
 def rest(builder: Builder, name: str, at: Index, step: int, end: int) -> Index:

@@ -123,10 +123,10 @@ def chip_of(op: Operation) -> Chip:
         around = around.parent_op()
     if around is None:
         return PRESETS["npu"]
-    found = around.attributes[CHIP]
-    if not isinstance(found, DictionaryAttr):
+    attribute = around.attributes[CHIP]
+    if not isinstance(attribute, DictionaryAttr):
         raise VerifyException(f'{CHIP} is a dictionary: {{preset = "npu", rows = 16 : i64}}')
-    values: dict[str, Any] = {name: _plain(value) for name, value in found.data.items()}
+    values: dict[str, Any] = {name: _plain(value) for name, value in attribute.data.items()}
     preset = values.pop("preset", "npu")
     try:
         base = PRESETS[preset]

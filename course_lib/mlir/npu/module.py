@@ -52,19 +52,19 @@ class NpuError(ValueError):
 
 def context(*operations: type[Operation]) -> Context:
     """The dialects of all stages, and perhaps more operations."""
-    made = Context()
+    dialects = Context()
     for dialect in (NPU, *OTHERS):
-        made.load_dialect(dialect)
+        dialects.load_dialect(dialect)
     for operation in operations:
-        made.load_op(operation)
-    return made
+        dialects.load_op(operation)
+    return dialects
 
 
 def read(text: str, file: str = "input.mlir", *operations: type[Operation]) -> ModuleOp:
     """A module from its text, in which these operations may stand, too. NpuError with line and
     column if it is none."""
-    if (found := trouble(text, LARGEST)) is not None:
-        raise NpuError(f"{file}:{_place(text, found[1])}: {found[0]}")
+    if (refusal := trouble(text, LARGEST)) is not None:
+        raise NpuError(f"{file}:{_place(text, refusal[1])}: {refusal[0]}")
     try:
         module = Reader(context(*operations), text, file).parse_module()
     except ParseError as error:
@@ -91,14 +91,14 @@ def _widen(op: ops.MatmulOp) -> None:
     first, _, kind = block.arg_types
     if first == kind or not isinstance(first, IntegerType) or not isinstance(kind, IntegerType):
         return
-    made = Block(arg_types=block.arg_types)
-    builder, (*factors, total) = Builder(InsertPoint.at_end(made)), made.args
+    widened = Block(arg_types=block.arg_types)
+    builder, (*factors, total) = Builder(InsertPoint.at_end(widened)), widened.args
     a, b = (builder.insert(arith.ExtSIOp(value, kind)).result for value in factors)
     product = builder.insert(arith.MuliOp(a, b)).result
     builder.insert(ops.YieldOp(builder.insert(arith.AddiOp(product, total)).result))
     body.detach_block(block)
     block.erase()
-    body.add_block(made)
+    body.add_block(widened)
 
 
 def written(module: ModuleOp) -> str:
@@ -122,16 +122,16 @@ def verify(module: ModuleOp) -> ModuleOp:
 
 def located(what: str, op: Operation) -> NpuError:
     """An error about an operation: its place in the source if it has one, or else its text."""
-    said = what.strip() if what.startswith(op.name) else f"{op.name}: {what.strip()}"
+    message = what.strip() if what.startswith(op.name) else f"{op.name}: {what.strip()}"
     if isinstance(place := op.location, FileLineColLoc):
-        return NpuError(f"{place.filename.data}:{place.line.data}:{place.column.data}: {said}")
-    return NpuError(said if op.regions else f"{said}\n  in {op!s}")
+        return NpuError(f"{place.filename.data}:{place.line.data}:{place.column.data}: {message}")
+    return NpuError(message if op.regions else f"{message}\n  in {op!s}")
 
 
 def functions(module: ModuleOp) -> list[func.FuncOp]:
     """The functions of a module that have a body. NpuError for one of several blocks."""
-    found = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
-    for op in found:
+    with_body = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
+    for op in with_body:
         if len(op.body.blocks) > 1:
             raise located("a function for the chip has no branches", op)
-    return found
+    return with_body

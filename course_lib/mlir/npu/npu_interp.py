@@ -46,8 +46,8 @@ def interpret(
     values: Values = {}
     for argument, array in zip(function.body.block.args, arrays, strict=True):
         if (array.shape, array.dtype) != (shape(argument), dtype_of(argument.type)):
-            said = f"{array.dtype}{list(array.shape)}"
-            raise ValueError(f"the function takes a {argument.type}, got {said}")
+            came = f"{array.dtype}{list(array.shape)}"
+            raise ValueError(f"the function takes a {argument.type}, got {came}")
         values[argument] = array
     for op, known in walked(function.body.block):
         if isinstance(op, BufferOp):

@@ -58,9 +58,9 @@ class Found:
 def to_product(module: ModuleOp) -> None:
     """Every function that computes one product becomes one on memrefs, with one `npu.product`."""
     for function in functions(module):
-        found = _find(function)
-        if found is not None:
-            _rewrite(function, found)
+        product = _find(function)
+        if product is not None:
+            _rewrite(function, product)
 
 
 def _find(function: func.FuncOp) -> Found | None:
@@ -70,31 +70,31 @@ def _find(function: func.FuncOp) -> Found | None:
         return None
     if not isinstance(last, func.ReturnOp) or len(last.arguments) != 1:
         raise located("a function for the machine returns one product", function)
-    made = last.arguments[0].owner
-    if isinstance(made, ops.GenericOp):
-        found = _epilogue(made)
+    last_op = last.arguments[0].owner
+    if isinstance(last_op, ops.GenericOp):
+        product = _epilogue(last_op)
     else:
-        found = _matmul(made)
-    for value in (found.x, found.w, found.bias, found.scale):
+        product = _matmul(last_op)
+    for value in (product.x, product.w, product.bias, product.scale):
         if value is not None and not isinstance(value, BlockArgument):
             raise located("operands of the product are parameters of the function", last)
-    return found
+    return product
 
 
-def _matmul(made: Any) -> Found:
+def _matmul(op: Any) -> Found:
     """A product whose sums begin with zeros."""
-    if isinstance(made, Block):
-        raise located("this function computes no product", _parent(made))
-    if not isinstance(made, ops.MatmulOp):
-        raise located("the chip computes linalg.matmul, and behind it only its pipeline", made)
-    start = made.outputs[0].owner
+    if isinstance(op, Block):
+        raise located("this function computes no product", _parent(op))
+    if not isinstance(op, ops.MatmulOp):
+        raise located("the chip computes linalg.matmul, and behind it only its pipeline", op)
+    start = op.outputs[0].owner
     zero = start.inputs[0].owner if isinstance(start, ops.FillOp) else None
     if not isinstance(zero, arith.ConstantOp) or zero.value != IntegerAttr(0, i32):
-        raise located("the sums begin with linalg.fill of 0 : i32", made)
-    x, w = made.inputs
+        raise located("the sums begin with linalg.fill of 0 : i32", op)
+    x, w = op.inputs
     for value in (x, w):
         if not isinstance(value.type, TensorType) or value.type.element_type != i8:
-            raise located(f"operands are tensors of i8, not {value.type}", made)
+            raise located(f"operands are tensors of i8, not {value.type}", op)
     return Found(x, w)
 
 
@@ -117,10 +117,10 @@ def _epilogue(op: ops.GenericOp) -> Found:
     for each, wanted in ((value, WHOLE), (scale, COLUMN), (bias, COLUMN)):
         if each is not None and (each not in arguments or arguments[each][1] != wanted):
             raise located(f"an operand of the pipeline is read by {wanted}", op)
-    found = _matmul(arguments[value][0].owner)
+    product = _matmul(arguments[value][0].owner)
     given = None if bias is None else arguments[bias][0]
     limits = chain.number(low), chain.number(high)
-    return Found(found.x, found.w, given, arguments[scale][0], limits)
+    return Found(product.x, product.w, given, arguments[scale][0], limits)
 
 
 @dataclass
@@ -130,10 +130,10 @@ class _Chain:
     op: ops.GenericOp
 
     def below(self, value: SSAValue, kind: type[Operation]) -> tuple[SSAValue, ...]:
-        made = value.owner
-        if isinstance(made, Operation) and isinstance(made, kind):
-            return tuple(made.operands)
-        had = made.name if isinstance(made, Operation) else "an operand"
+        op = value.owner
+        if isinstance(op, Operation) and isinstance(op, kind):
+            return tuple(op.operands)
+        had = op.name if isinstance(op, Operation) else "an operand"
         raise located(f"behind a product: expected {kind.name}, got {had}", self.op)
 
     def end(self) -> SSAValue:
@@ -143,19 +143,19 @@ class _Chain:
         return last.operands[0]
 
     def number(self, value: SSAValue) -> int:
-        made = value.owner
-        if isinstance(made, arith.ConstantOp) and isinstance(made.value, FloatAttr):
-            given = made.value.value.data
+        op = value.owner
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, FloatAttr):
+            given = op.value.value.data
             if given == int(given):
                 return int(given)
         raise located("a limit of the pipeline is a constant, a whole number", self.op)
 
 
-def _rewrite(function: func.FuncOp, found: Found) -> None:
+def _rewrite(function: func.FuncOp, product: Found) -> None:
     """The same name, other parameters: arrays, and the result among them."""
     cols = chip_of(function).cols
-    (m, k), (_, n) = (_tensor(value).get_shape() for value in (found.x, found.w))
-    plain = found.scale is None
+    (m, k), (_, n) = (_tensor(value).get_shape() for value in (product.x, product.w))
+    plain = product.scale is None
     y = MemRefType(i32 if plain else i8, (m, n), memory_space=SpaceAttr(DRAM))
     types = [memory((m, k), DRAM), memory((k, n), DRAM, cols), y]
     names = ["x", "w", "y"]
@@ -168,12 +168,14 @@ def _rewrite(function: func.FuncOp, found: Found) -> None:
         argument.name_hint = name
     builder = Builder(InsertPoint.at_end(block))
     x, w, *params, y = block.args
-    builder.insert(ProductOp(x, w, params[0] if params else None, y, found.limits))
+    builder.insert(ProductOp(x, w, params[0] if params else None, y, product.limits))
     builder.insert(func.ReturnOp())
     parent = function.parent
     assert parent is not None
-    made = func.FuncOp(function.sym_name.data, FunctionType.from_lists(types, []), Region(block))
-    parent.insert_op_before(made, function)
+    rewritten = func.FuncOp(
+        function.sym_name.data, FunctionType.from_lists(types, []), Region(block)
+    )
+    parent.insert_op_before(rewritten, function)
     function.detach()
     function.erase()
 

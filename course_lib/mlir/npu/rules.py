@@ -60,8 +60,8 @@ def is_array(op: Operation, what: str, value: SSAValue) -> None:
     is_in(op, what, value, DRAM)
     layout = memref(value).layout
     if DYNAMIC_INDEX in shape(value) or not isinstance(layout, PanelsAttr | NoneAttr):
-        said = f"{what} has known sizes, and lies row by row or in panels; it is a {value.type}"
-        raise VerifyException(f"{op.name}: {said}")
+        message = f"{what} has known sizes, and lies row by row or in panels; it is a {value.type}"
+        raise VerifyException(f"{op.name}: {message}")
     if isinstance(layout, PanelsAttr) and len(shape(value)) != 2:
         raise VerifyException(f"{op.name}: {what} lies in panels, but is no matrix")
 
@@ -72,8 +72,8 @@ def same(op: Operation, *sides: tuple[str, Sequence[int]]) -> None:
     pairs = zip(given, wanted, strict=False)
     differ = any(a != b and DYNAMIC_INDEX not in (a, b) for a, b in pairs)
     if differ or len(given) != len(wanted):
-        said = f"{first} is {sized(given)}, {second} {sized(wanted)}"
-        raise VerifyException(f"{op.name}: {said}")
+        message = f"{first} is {sized(given)}, {second} {sized(wanted)}"
+        raise VerifyException(f"{op.name}: {message}")
 
 
 def at_most(op: Operation, what: str, size: int, most: int, why: str) -> None:
@@ -102,6 +102,6 @@ def checked(op: Operation, numbers: Numbers, values: Sequence[SSAValue]) -> Sequ
     given = numbers.get_values()
     verify_dynamic_index_list(given, values, DYNAMIC_INDEX)
     if any(number < 0 and number != DYNAMIC_INDEX for number in given):
-        said = f"positions and sizes are not below 0: {sized(given)}"
-        raise VerifyException(f"{op.name}: {said}")
+        message = f"positions and sizes are not below 0: {sized(given)}"
+        raise VerifyException(f"{op.name}: {message}")
     return given

@@ -98,15 +98,15 @@ class Compiled:
 
     def run(self, *operands: np.ndarray) -> tuple[np.ndarray, Run]:
         """The result on the simulated chip, and its clocks. Operands as for `arrays`."""
-        made, arrays = self.assembled, self.arrays(*operands)
-        dram = np.zeros(made.size, np.int8)
-        for at, array, type in zip(made.arrays, arrays, self._types(), strict=True):
+        assembled, arrays = self.assembled, self.arrays(*operands)
+        dram = np.zeros(assembled.size, np.int8)
+        for at, array, type in zip(assembled.arrays, arrays, self._types(), strict=True):
             wide = type.layout.width if isinstance(type.layout, PanelsAttr) else 0
             data = panels(array, wide) if wide else np.ascontiguousarray(array).ravel()
             dram[at : at + data.nbytes] = data.view(np.int8)
-        run = simulate(made.program, dram, made.chip)
+        run = simulate(assembled.program, dram, assembled.chip)
         result = arrays[-1]
-        flat = dram[made.arrays[-1] :][: result.nbytes]
+        flat = dram[assembled.arrays[-1] :][: result.nbytes]
         return flat.view(result.dtype).reshape(result.shape).copy(), run
 
 

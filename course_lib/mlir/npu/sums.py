@@ -62,9 +62,9 @@ def _rename(buffer: BufferOp) -> None:
             raise located("these sums never began: npu.clear", op)
         key = place[old], slot.static_sizes
         if key not in tiles:
-            made = SlotOp(buffer.result, [place[old]], slot.tile)
-            made.result.name_hint = slot.result.name_hint
-            tiles[key] = Builder(InsertPoint.before(op)).insert(made).result
+            new_slot = SlotOp(buffer.result, [place[old]], slot.tile)
+            new_slot.result.name_hint = slot.result.name_hint
+            tiles[key] = Builder(InsertPoint.before(op)).insert(new_slot).result
         op.operands[operand] = tiles[key]
         if number in ends:
             del place[old]
@@ -79,27 +79,27 @@ def _begins(op: Operation) -> bool:
 def _uses(buffer: BufferOp) -> list[Use]:
     """Where slots of a buffer are operands, in the order of the program."""
     assert buffer.parent is not None
-    found: list[Use] = []
+    uses: list[Use] = []
     for op in buffer.parent.ops:
         for number, value in enumerate(op.operands):
             slot = value.owner
             if isinstance(slot, SlotOp) and slot.buffer is buffer.result:
-                found.append((op, number, slot))
-    return found
+                uses.append((op, number, slot))
+    return uses
 
 
 def _ends(uses: list[Use]) -> set[int]:
     """The uses behind which nobody needs the sums: the slot begins anew, or is never seen again."""
-    found: set[int] = set()
+    ends: set[int] = set()
     again: set[object] = set()
     for number, (op, _, slot) in reversed([*enumerate(uses)]):
         old = slot.static_indices
         if old not in again:
-            found.add(number)
+            ends.add(number)
         again.add(old)
         if _begins(op):
             again.discard(old)
-    return found
+    return ends
 
 
 def overwrite(module: ModuleOp) -> None:

@@ -100,9 +100,9 @@ class _Tiling:
             self.out = self.buffer("out", ACTS, 1, w, min(cols, self.n))
 
     def buffer(self, name: str, space: str, *sizes: int) -> SSAValue:
-        made = self.builder.insert(BufferOp(memory(sizes, space))).result
-        made.name_hint = name
-        return made
+        value = self.builder.insert(BufferOp(memory(sizes, space))).result
+        value.name_hint = name
+        return value
 
     # ── loops ──
 
@@ -189,9 +189,9 @@ class _Tiling:
     def slot(
         self, builder: Builder, name: str, buffer: SSAValue, at: list[Index], *sizes: Index
     ) -> SSAValue:
-        made = builder.insert(SlotOp(buffer, at, sizes)).result
-        made.name_hint = name
-        return made
+        value = builder.insert(SlotOp(buffer, at, sizes)).result
+        value.name_hint = name
+        return value
 
     def columns(self, builder: Builder, j: Index, b: Index) -> tuple[Index, Index]:
         """Where block `b` of a group begins, and how many columns it has."""

@@ -71,11 +71,11 @@ class BufferOp(IRDLOperation):
         if space == DRAM:
             raise VerifyException(f"{self.name}: a buffer is on the chip, not in dram")
         if len(shape(self.result)) < 3 or min(shape(self.result)) < 1:
-            said = f"slots x tile, all sizes known, not {sized(shape(self.result))}"
-            raise VerifyException(f"{self.name}: a buffer is {said}")
+            message = f"slots x tile, all sizes known, not {sized(shape(self.result))}"
+            raise VerifyException(f"{self.name}: a buffer is {message}")
         if space == ACCS and shape(self.result)[-1] != chip.cols:
-            said = f"a row of sums is {chip.cols} wide, not {shape(self.result)[-1]}"
-            raise VerifyException(f"{self.name}: {said}")
+            message = f"a row of sums is {chip.cols} wide, not {shape(self.result)[-1]}"
+            raise VerifyException(f"{self.name}: {message}")
         others = self.parent.ops if self.parent else [self]
         total = 0
         for other in others:
@@ -139,15 +139,17 @@ class SlotOp(_Moves):
         whole = shape(buffer)
         same(self, ("the tile", sizes), ("its type", shape(tile)))
         if len(at) + len(sizes) != len(whole):
-            said = f"{len(at)} positions and a tile of {len(sizes)} sizes for {sized(whole)}"
-            raise VerifyException(f"{self.name}: {said}")
+            message = f"{len(at)} positions and a tile of {len(sizes)} sizes for {sized(whole)}"
+            raise VerifyException(f"{self.name}: {message}")
         for index, size in zip(at, whole, strict=False):
             if index >= size:
                 raise VerifyException(f"{self.name}: there is no slot {index}, there are {size}")
         for size, most in zip(sizes, whole[len(at) :], strict=True):
             if size > most:
-                said = f"a tile of {sized(sizes)} does not fit a slot of {sized(whole[len(at) :])}"
-                raise VerifyException(f"{self.name}: {said}")
+                message = (
+                    f"a tile of {sized(sizes)} does not fit a slot of {sized(whole[len(at) :])}"
+                )
+                raise VerifyException(f"{self.name}: {message}")
 
 
 class _Dma(_Moves):
@@ -186,8 +188,8 @@ class _Dma(_Moves):
         same(self, ("the window", sizes), ("the tile", shape(tile)))
         kinds = [memref(value).element_type for value in (array, tile)]
         if len(sizes) != len(whole) or len(offsets) != len(whole) or kinds[0] != kinds[1]:
-            said = f"between {array.type} and {tile.type}"
-            raise VerifyException(f"{self.name}: there is no transfer {said}")
+            message = f"between {array.type} and {tile.type}"
+            raise VerifyException(f"{self.name}: there is no transfer {message}")
         if space_of(tile.type) == PARAMS:
             entry = (2, chip_of(self).cols)
             same(self, ("an entry of the array", whole[1:]), ("of the chip", entry))
@@ -197,8 +199,8 @@ class _Dma(_Moves):
         for offset, size, most in zip(offsets, sizes, whole, strict=True):
             end = max(offset, 0) + max(size, 0)
             if end > most:
-                said = f"the window reaches {end}, the array {sized(whole)} does not"
-                raise VerifyException(f"{self.name}: {said}")
+                message = f"the window reaches {end}, the array {sized(whole)} does not"
+                raise VerifyException(f"{self.name}: {message}")
         self.check_panels(memref(array), offsets[-1], sizes[-1])
 
     def check_panels(self, array: MemRefType, first: int, columns: int) -> None:
@@ -206,8 +208,8 @@ class _Dma(_Moves):
         if isinstance(layout, PanelsAttr) and min(first, columns) >= 0:
             whole = min(layout.width, array.get_shape()[-1] - first)
             if first % layout.width or columns != whole:
-                said = f"columns {first} to {first + columns} are no panel of {layout.width}"
-                raise VerifyException(f"{self.name}: {said}")
+                message = f"columns {first} to {first + columns} are no panel of {layout.width}"
+                raise VerifyException(f"{self.name}: {message}")
 
 
 @irdl_op_definition

@@ -33,15 +33,15 @@ def unroll(module: ModuleOp) -> None:
         old = function.body.block
         for _ in walked(old):  # too long a program is refused before it is written
             pass
-        made = Block(arg_types=old.arg_types)
-        writer = _Writer(Builder(InsertPoint.at_end(made)))
-        for before, after in zip(old.args, made.args, strict=True):
+        block = Block(arg_types=old.arg_types)
+        writer = _Writer(Builder(InsertPoint.at_end(block)))
+        for before, after in zip(old.args, block.args, strict=True):
             after.name_hint = before.name_hint
             writer.values[before] = after
         for op, known in walked(old):
             writer.write(op, known)
         function.body.detach_block(old)
-        function.body.add_block(made)
+        function.body.add_block(block)
         old.erase(safe_erase=False)
 
 
@@ -115,9 +115,9 @@ class _Writer:
             case SlotOp():
                 key = op.buffer, numbers(op.at, known, op), numbers(op.tile, known, op)
                 if key not in self.tiles:
-                    made = self.builder.insert(SlotOp(self.values[op.buffer], *key[1:]))
-                    made.result.name_hint = op.result.name_hint
-                    self.tiles[key] = made.result
+                    new_slot = self.builder.insert(SlotOp(self.values[op.buffer], *key[1:]))
+                    new_slot.result.name_hint = op.result.name_hint
+                    self.tiles[key] = new_slot.result
                 self.values[op.result] = self.tiles[key]
             case DmaLoadOp() | DmaStoreOp():
                 kind: Callable[..., Operation] = type(op)

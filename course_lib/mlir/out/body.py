@@ -51,9 +51,9 @@ class Body:
             case Load(buffer, indices, dtype):
                 tensor = self.operands[int(buffer)]
                 at = self.point(indices)
-                made = w.fresh()
-                w.line(f"{made} = tensor.extract {tensor.name}[{at}] : {tensor.type}")
-                return Value(made, element(dtype))
+                name = w.fresh()
+                w.line(f"{name} = tensor.extract {tensor.name}[{at}] : {tensor.type}")
+                return Value(name, element(dtype))
             case Call(fn, args, dtype):
                 values = [self.value(a) for a in args]
                 return scalar(w, fn, values, [a.dtype for a in args], dtype)
@@ -83,6 +83,6 @@ class Body:
     def _loop(self, var: str) -> Value:
         if self.loops is not None:
             return self.loops[var]
-        made = self.w.fresh()
-        self.w.line(f"{made} = linalg.index {self.dims.index(var)} : index")
-        return Value(made, "index")
+        name = self.w.fresh()
+        self.w.line(f"{name} = linalg.index {self.dims.index(var)} : index")
+        return Value(name, "index")

@@ -60,15 +60,15 @@ def generic(w: Writer, node: Node, form: LoopForm, operands: Sequence[Value], ou
     if form.running:  # the sum so far is a result, too, with a place of its own
         outs.append(_sums(w, node, form))
         writes.append(tuple(Affine.var(v) for v, _ in form.domain))
-    made = name or w.fresh("g")
+    result = name or w.fresh("g")
     maps = [*(r.at for r in reads), *(at for _, at in windows), *writes]
-    _head(w, made + ":2" * bool(form.running), loops, len(form.domain), maps, ins, outs)
+    _head(w, result + ":2" * bool(form.running), loops, len(form.domain), maps, ins, outs)
     with w.indented():
         body = Body(w, operands, arguments, [v for v, _ in loops])
         _yield(w, node, form, body, expr, outs)
     types = ", ".join(o.type for o in outs)
     w.line(f"}} -> {f'({types})' if form.running else types}{location(node.origin)}")
-    return Value(f"{made}#0" if form.running else made, out.type)
+    return Value(f"{result}#0" if form.running else result, out.type)
 
 
 def point_value(node: Node, form: LoopForm) -> Expr:
@@ -96,11 +96,11 @@ def _yield(w: Writer, node: Node, form: LoopForm, body: Body, expr: Expr, outs: 
     w.line(f"linalg.yield {shown.name}, {new.name} : {shown.type}, {new.type}")
 
 
-def _head(w: Writer, made: str, loops, parallel: int, maps, ins: list[Value], outs: list[Value]):
+def _head(w: Writer, result: str, loops, parallel: int, maps, ins: list[Value], outs: list[Value]):
     dims = [v for v, _ in loops]
     shown = [affine_map(dims, at) for at in maps]
     kinds = ['"parallel"'] * parallel + ['"reduction"'] * (len(dims) - parallel)
-    w.line(f"{made} = linalg.generic {{indexing_maps = [{', '.join(shown)}], "
+    w.line(f"{result} = linalg.generic {{indexing_maps = [{', '.join(shown)}], "
            f"iterator_types = [{', '.join(kinds)}]}}")  # fmt: skip
     w.line(f"    {typed('ins', ins) + ' ' if ins else ''}{typed('outs', outs)} {{")
     arguments = [f"%in{k}: {_element_of(v)}" for k, v in enumerate(ins)]
@@ -142,10 +142,10 @@ def _narrowed(
     )
     if sizes == type.dims:
         return operand
-    made, small = w.fresh("s"), tensor(type.with_shape(sizes))
+    result, small = w.fresh("s"), tensor(type.with_shape(sizes))
     where = f"{[0] * len(sizes)} {list(sizes)} {[1] * len(sizes)}"
-    w.line(f"{made} = tensor.extract_slice {operand.name}{where} : {operand.type} to {small}")
-    return Value(made, small)
+    w.line(f"{result} = tensor.extract_slice {operand.name}{where} : {operand.type} to {small}")
+    return Value(result, small)
 
 
 def alone(index: Affine) -> str | None:
@@ -165,17 +165,19 @@ def _windows(w: Writer, loops, maps) -> list[tuple[Value, tuple[Affine, ...]]]:
 
 def empty(w: Writer, type: str, name: str = "") -> Value:
     """A tensor of which only the shape counts."""
-    made = name or w.fresh("e")
-    w.line(f"{made} = tensor.empty() : {type}")
-    return Value(made, type)
+    result = name or w.fresh("e")
+    w.line(f"{result} = tensor.empty() : {type}")
+    return Value(result, type)
 
 
 def filled(w: Writer, type: TensorType, value: float | int | bool) -> Value:
     """A tensor with one number everywhere."""
     zero = w.constant(number(value, type.dtype), element(type.dtype))
-    start, made = empty(w, tensor(type)), w.fresh("f")
-    w.line(f"{made} = linalg.fill {typed('ins', [zero])} {typed('outs', [start])} -> {start.type}")
-    return Value(made, start.type)
+    start, result = empty(w, tensor(type)), w.fresh("f")
+    w.line(
+        f"{result} = linalg.fill {typed('ins', [zero])} {typed('outs', [start])} -> {start.type}"
+    )
+    return Value(result, start.type)
 
 
 def _sums(w: Writer, node: Node, form: LoopForm) -> Value:
@@ -190,8 +192,8 @@ def rounded(w: Writer, value: Value, type: TensorType, node: Node, name: str = "
     wide = accumulator(type.dtype)
     at = tuple(Affine.var(f"i{k}") for k in range(type.rank))
     loops = [(f"i{k}", n) for k, n in enumerate(type.dims)]
-    made, out = name or w.fresh("g"), empty(w, tensor(type))
-    _head(w, made, loops, len(loops), [at, at], [value], [out])
+    result, out = name or w.fresh("g"), empty(w, tensor(type))
+    _head(w, result, loops, len(loops), [at, at], [value], [out])
     with w.indented():
         old = Value("%in0", element(wide))
         new = Body(w, [], {Load("0", at, wide): old}, []).value(
@@ -199,7 +201,7 @@ def rounded(w: Writer, value: Value, type: TensorType, node: Node, name: str = "
         )
         w.line(f"linalg.yield {new.name} : {new.type}")
     w.line(f"}} -> {out.type}{location(node.origin)}")
-    return Value(made, out.type)
+    return Value(result, out.type)
 
 
 def start_of(w: Writer, node: Node, form: LoopForm) -> Value:

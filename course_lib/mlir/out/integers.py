@@ -93,8 +93,8 @@ def power_unsigned(w: Writer, base: Value, exponent: Value) -> Value:
     """Square and multiply, in a loop over the bits of the exponent."""
     one, zero, type = w.like(base, 1), w.like(base, 0), base.type
     first, last, step = (w.constant(str(n), "index") for n in (0, int(type[1:]), 1))
-    bit, power, square, made = (w.fresh() for _ in range(4))
-    w.line(f"{made}:2 = scf.for {bit} = {first.name} to {last.name} step {step.name} "
+    bit, power, square, results = (w.fresh() for _ in range(4))
+    w.line(f"{results}:2 = scf.for {bit} = {first.name} to {last.name} step {step.name} "
            f"iter_args({power} = {one.name}, {square} = {base.name}) "
            f"-> ({type}, {type}) {{")  # fmt: skip
     with w.indented():
@@ -107,7 +107,7 @@ def power_unsigned(w: Writer, base: Value, exponent: Value) -> Value:
         squared = w.op("arith.muli", twice, twice)
         w.line(f"scf.yield {new.name}, {squared.name} : {type}, {type}")
     w.line("}")
-    return Value(f"{made}#0", type)
+    return Value(f"{results}#0", type)
 
 
 def power(w: Writer, base: Value, exponent: Value) -> Value:

@@ -25,15 +25,15 @@ Named = Callable[[Writer, Node, Sequence[Value], str], Value]
 
 def named(node: Node) -> Named | None:
     """How a node is written by its name; None if MLIR has none for it."""
-    made = _WAYS.get(node.op)
-    return made(node) if made else None
+    writer = _WAYS.get(node.op)
+    return writer(node) if writer else None
 
 
 def structured(w: Writer, op: str, node: Node, ins: Sequence[Value], out: Value, name: str,
                attrs: str = "") -> Value:  # fmt: skip
     """%name = linalg.OP {attrs} ins(...) outs(...) -> type"""
-    made = f"{name} = {op} {attrs + ' ' if attrs else ''}"
-    w.line(f"{made}{typed('ins', ins)} {typed('outs', [out])} -> {out.type}{location(node.origin)}")
+    head = f"{name} = {op} {attrs + ' ' if attrs else ''}"
+    w.line(f"{head}{typed('ins', ins)} {typed('outs', [out])} -> {out.type}{location(node.origin)}")
     return Value(name, out.type)
 
 

@@ -17,7 +17,7 @@ _OWN = re.compile(r"(acc|in|[acefgilprst])\d+")  # what the writer calls values 
 
 def ssa_names(names: Mapping[Key, str]) -> dict[Key, str]:
     """A name for each value, distinct as the given ones are, and none that the writer makes."""
-    made: dict[Key, str] = {}
+    new_names: dict[Key, str] = {}
     taken: set[str] = set()
     for key, name in names.items():
         name = "".join(c if c.isascii() and (c.isalnum() or c in "_.$") else "_" for c in name)
@@ -25,8 +25,8 @@ def ssa_names(names: Mapping[Key, str]) -> dict[Key, str]:
         while name in taken or _OWN.fullmatch(name):
             name += "_"
         taken.add(name)
-        made[key] = f"%{name}"
-    return made
+        new_names[key] = f"%{name}"
+    return new_names
 
 
 def symbol(name: str) -> str:

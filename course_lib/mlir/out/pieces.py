@@ -52,11 +52,11 @@ def _form(w: Writer, node: Node, form: LoopForm, operands: Sequence[Value], out:
     offsets, sizes, strides, write = part
     small = tensor(node.type.with_shape(sizes))
     piece = generic(w, node, form, operands, empty(w, small), write)
-    made = name or w.fresh("p")
+    result = name or w.fresh("p")
     where = f"{list(offsets)} {list(sizes)} {list(strides)}"
     types = f"{small} into {out.type}{location(node.origin)}"
-    w.line(f"{made} = tensor.insert_slice {piece.name} into {out.name}{where} : {types}")
-    return Value(made, out.type)
+    w.line(f"{result} = tensor.insert_slice {piece.name} into {out.name}{where} : {types}")
+    return Value(result, out.type)
 
 
 def _part(form: LoopForm, out: TensorType):
@@ -108,12 +108,12 @@ def _loops(w: Writer, form: LoopForm, out: Value, name: str) -> Iterator:
     results: list[str] = []
     carried = out
     for depth, ((var, _), stop) in enumerate(zip(form.domain, stops, strict=True)):
-        made = name if name and not depth else w.fresh("l")
+        result = name if name and not depth else w.fresh("l")
         loops[var], inner = Value(w.fresh("i"), "index"), Value(w.fresh("a"), out.type)
-        w.line(f"{made} = scf.for {loops[var].name} = {zero.name} to {stop.name} step {one.name} "
+        w.line(f"{result} = scf.for {loops[var].name} = {zero.name} to {stop.name} step {one.name} "
                f"iter_args({inner.name} = {carried.name}) -> ({out.type}) {{")  # fmt: skip
         w.depth, carried = w.depth + 1, inner
-        results.append(made)
+        results.append(result)
     yield loops, carried, Value(results[0], out.type)
     for depth in reversed(range(len(results))):
         w.depth -= 1

@@ -128,6 +128,6 @@ class _Function:
             return
         operands = [self.value[i] for i in node.inputs]
         short = named_op(node) if self.named or op_row(node.op).loops is None else None
-        made = (short or by_loops)(self.w, node, operands, name)
-        assert made.type == self.value[node].type, f"{made} was made for {node!r}"
-        self.value[node] = made
+        value = (short or by_loops)(self.w, node, operands, name)
+        assert value.type == self.value[node].type, f"{value} was made for {node!r}"
+        self.value[node] = value

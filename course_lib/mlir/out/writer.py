@@ -71,7 +71,7 @@ class Writer:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.depth = 0
-        self.made = 0
+        self.name_count = 0
 
     def line(self, text: str) -> None:
         self.lines.append("  " * self.depth + text)
@@ -84,8 +84,8 @@ class Writer:
 
     def fresh(self, prefix: str = "t") -> str:
         """A new name. Values of a graph never begin like this (`names.py` sees to it)."""
-        self.made += 1
-        return f"%{prefix}{self.made - 1}"
+        self.name_count += 1
+        return f"%{prefix}{self.name_count - 1}"
 
     def op(self, name: str, *operands: Value, result: str = "", words: str = "") -> Value:
         """An operation whose operands and result have one type, or `result` behind `to`.
@@ -94,10 +94,10 @@ class Writer:
         """
         type = operands[0].type
         signature = f"{type} to {result}" if result else type
-        made = self.fresh()
+        name_of_result = self.fresh()
         args = ", ".join(o.name for o in operands)
-        self.line(f"{made} = {name} {words + ' ' if words else ''}{args} : {signature}")
-        return Value(made, result or type)
+        self.line(f"{name_of_result} = {name} {words + ' ' if words else ''}{args} : {signature}")
+        return Value(name_of_result, result or type)
 
     def compare(self, predicate: str, a: Value, b: Value) -> Value:
         """`ogt`, `une`: floats; `slt`, `ult`, `eq`: integers. The result is i1."""
@@ -105,17 +105,17 @@ class Writer:
         return Value(self.op(name, a, b, words=f"{predicate},").name, "i1")
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
-        made = self.fresh()
+        result = self.fresh()
         args = f"{condition.name}, {a.name}, {b.name}"
-        self.line(f"{made} = arith.select {args} : {a.type}")
-        return Value(made, a.type)
+        self.line(f"{result} = arith.select {args} : {a.type}")
+        return Value(result, a.type)
 
     def constant(self, text: str, type: str) -> Value:
         """A number, written as `number` does it, or `dense<...>`."""
-        made = self.fresh("c")
+        result = self.fresh("c")
         typed = text if type == "i1" else f"{text} : {type}"
-        self.line(f"{made} = arith.constant {typed}")
-        return Value(made, type)
+        self.line(f"{result} = arith.constant {typed}")
+        return Value(result, type)
 
     def like(self, a: Value, value: int) -> Value:
         """A whole number of the type of `a`."""

@@ -99,10 +99,10 @@ class _Lowering:
                 self.builder.insert(func.ReturnOp())
             case _:
                 raise located("this has no loops: inline and canonicalize first", op)
-        made = before.next_op if before else self.block.first_op
-        while made is not None:
-            _locate(made, op)
-            made = made.next_op
+        new = before.next_op if before else self.block.first_op
+        while new is not None:
+            _locate(new, op)
+            new = new.next_op
 
     def constant(self, op: ConstantOp, value: DenseIntOrFPElementsAttr) -> None:
         type = _memory_type(op.result)
@@ -186,7 +186,7 @@ def _memory_type(value: SSAValue) -> MemRefType:
     return MemRefType(f64, cast(Shape, shape_of(value)))
 
 
-def _locate(made: Operation, source: Operation) -> None:
-    for op in made.walk():
+def _locate(operation: Operation, source: Operation) -> None:
+    for op in operation.walk():
         if isinstance(op.location, UnknownLoc):
             op.location = source.location

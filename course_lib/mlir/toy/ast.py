@@ -161,8 +161,8 @@ def show(node: Node, depth: int = 0) -> str:
 
 def _lines(node: Node, depth: int) -> Iterator[str]:
     if not isinstance(node, Module):
-        said = " ".join(word for word in (type(node).__name__, _label(node)) if word)
-        yield f"{'  ' * depth}{said} @{node.place.line}:{node.place.column}"
+        head = " ".join(word for word in (type(node).__name__, _label(node)) if word)
+        yield f"{'  ' * depth}{head} @{node.place.line}:{node.place.column}"
         depth += 1
     for child in _children(node):
         yield from _lines(child, depth)

@@ -82,8 +82,8 @@ class InfersShape(Operation, ABC):
         if len(known) == len(shapes):
             expected, stated = tuple(self.inferred(known)), shape_of(self.results[0])
             if stated not in (None, expected):
-                said = f"the result has shape {angled(expected)}, not {angled(stated or ())}"
-                raise VerifyException(f"{self.name}: {said}")
+                message = f"the result has shape {angled(expected)}, not {angled(stated or ())}"
+                raise VerifyException(f"{self.name}: {message}")
 
 
 @irdl_op_definition
@@ -116,8 +116,8 @@ class ConstantOp(IRDLOperation):
     def verify_(self) -> None:
         shape_of(self.result)
         if self.value.type != self.result.type:
-            said = f"the value is a {self.value.type}, the result a {self.result.type}"
-            raise VerifyException(f"{self.name}: {said}")
+            message = f"the value is a {self.value.type}, the result a {self.result.type}"
+            raise VerifyException(f"{self.name}: {message}")
 
 
 def dense(numbers: Sequence[float], shape: Shape) -> DenseIntOrFPElementsAttr:
@@ -141,8 +141,8 @@ class Elementwise(IRDLOperation, InfersShape):
     def inferred(self, shapes: Sequence[Shape]) -> Shape:
         left, right = shapes
         if left != right:
-            said = f"needs two tensors of one shape, got {angled(left)} and {angled(right)}"
-            raise VerifyException(f"{self.name} {said}")
+            message = f"needs two tensors of one shape, got {angled(left)} and {angled(right)}"
+            raise VerifyException(f"{self.name} {message}")
         return left
 
 
@@ -199,5 +199,5 @@ class ReshapeOp(OnOne):
     def verify_(self) -> None:
         given, wanted = shape_of(self.input), shape_of(self.result)
         if given and wanted is not None and math.prod(given) != math.prod(wanted):
-            said = f"{angled(given)} has {math.prod(given)} elements, {angled(wanted)} has"
-            raise VerifyException(f"{self.name}: {said} {math.prod(wanted)}")
+            message = f"{angled(given)} has {math.prod(given)} elements, {angled(wanted)} has"
+            raise VerifyException(f"{self.name}: {message} {math.prod(wanted)}")

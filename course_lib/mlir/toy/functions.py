@@ -96,9 +96,9 @@ class _CallsAFunction(SymbolUserOpInterface):
         function = SymbolTable.lookup_symbol(op, op.callee)
         if not isinstance(function, FuncOp):
             raise VerifyException(f"{op.name}: there is no function {op.callee}")
-        said = f"{op.name} {op.callee}"
-        _check_types(f"{said}, arguments", op.operand_types, function.function_type.inputs.data)
-        _check_types(f"{said}, results", op.result_types, function.function_type.outputs.data)
+        callee = f"{op.name} {op.callee}"
+        _check_types(f"{callee}, arguments", op.operand_types, function.function_type.inputs.data)
+        _check_types(f"{callee}, results", op.result_types, function.function_type.outputs.data)
 
 
 @irdl_op_definition

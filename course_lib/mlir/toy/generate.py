@@ -42,17 +42,17 @@ OperationT = TypeVar("OperationT", bound=Operation)
 def generate(module: ast.Module, file: str = "input") -> ModuleOp:
     """The module of a program. ToyError for a name that is unknown, known twice or misused."""
     known = _Known(file)
-    made = ModuleOp([])
+    toy_module = ModuleOp([])
     for record in module.records:
         known.check_new(record)
         if isinstance(record, ast.Struct):
             known.add_struct(record)
         else:
             written = _Function(known, record)
-            known.functions[record.name] = record, written.made, written.returned
-            made.body.block.add_op(written.made)
+            known.functions[record.name] = record, written.func_op, written.returned
+            toy_module.body.block.add_op(written.func_op)
     _check_main(known)
-    return made
+    return toy_module
 
 
 def _check_main(known: _Known) -> None:
@@ -89,12 +89,12 @@ class _Known:
                 raise ToyError(f"{struct.name!r} has two fields {field.name!r}", field.place)
             if field.struct == struct.name:
                 raise ToyError(f"{struct.name!r} cannot contain itself", field.place)
-        made = StructType.of([self.type(f.struct, f.place) for f in struct.fields])
+        struct_type = StructType.of([self.type(f.struct, f.place) for f in struct.fields])
         size = 1 + sum(self.sizes[f.struct] for f in struct.fields)
         if size > FIELDS:
-            said = f"struct {struct.name!r} has more than {FIELDS} fields, with those inside"
-            raise ToyError(said, struct.place)
-        self.structs[struct.name], self.types[struct.name] = struct, made
+            message = f"struct {struct.name!r} has more than {FIELDS} fields, with those inside"
+            raise ToyError(message, struct.place)
+        self.structs[struct.name], self.types[struct.name] = struct, struct_type
         self.sizes[struct.name] = size
 
     def struct(self, name: str, place: Place) -> ast.Struct:
@@ -122,16 +122,16 @@ class _Function:
         self.builder = Builder(InsertPoint.at_end(block))
         for statement in function.body:
             self.statement(statement)
-        self.made = self.finished(function, types, block)
+        self.func_op = self.finished(function, types, block)
 
     def finished(self, function: ast.Function, types: Sequence[Attribute], block: Block) -> FuncOp:
         last = block.last_op
         if not isinstance(last, ReturnOp):
             last = self.add(ReturnOp(), function.place)
         kind = FunctionType.from_lists(types, last.operand_types)
-        made = FuncOp(function.name, kind, Region(block), private=function.name != "main")
-        made.location = location(self.known.file, function.place)
-        return made
+        func_op = FuncOp(function.name, kind, Region(block), private=function.name != "main")
+        func_op.location = location(self.known.file, function.place)
+        return func_op
 
     def add(self, op: OperationT, place: Place) -> OperationT:
         op.location = location(self.known.file, place)
@@ -165,8 +165,8 @@ class _Function:
     def declare(self, node: ast.Declare) -> None:
         if isinstance(node.value, ast.StructLiteral):
             if node.struct is None:
-                said = "a struct literal stands behind the name of its struct: NAME v = {...}"
-                raise ToyError(said, node.value.place)
+                message = "a struct literal stands behind the name of its struct: NAME v = {...}"
+                raise ToyError(message, node.value.place)
             value = self.struct_literal(node.value, node.struct, node.place)
         else:
             value = self.value(node.value)
@@ -218,14 +218,14 @@ class _Function:
         name = expr.function
         if name not in self.known.functions:
             raise ToyError(f"there is no function {name!r} above", expr.place)
-        function, made, _ = self.known.functions[name]
+        function, func_op, _ = self.known.functions[name]
         if len(function.params) != len(expr.arguments):
-            said = f"{name} takes {len(function.params)} arguments, got {len(expr.arguments)}"
-            raise ToyError(said, expr.place)
+            message = f"{name} takes {len(function.params)} arguments, got {len(expr.arguments)}"
+            raise ToyError(message, expr.place)
         values = [self.value(argument) for argument in expr.arguments]
         for argument, param in zip(expr.arguments, function.params, strict=True):
             self.check_struct(argument, param.struct, f"{param.name} of {name}")
-        outputs = made.function_type.outputs.data
+        outputs = func_op.function_type.outputs.data
         results = [t if isinstance(t, StructType) else UNRANKED for t in outputs]
         return self.add(CallOp(name, values, results), expr.place).res
 
@@ -237,8 +237,8 @@ class _Function:
             raise ToyError(f"a value with a field {expr.field!r} is a struct", expr.place)
         fields = [field.name for field in self.known.structs[name].fields]
         if expr.field not in fields:
-            said = f"{name} has no field {expr.field!r}, but {', '.join(fields)}"
-            raise ToyError(said, expr.place)
+            message = f"{name} has no field {expr.field!r}, but {', '.join(fields)}"
+            raise ToyError(message, expr.place)
         return self.add(StructAccessOp(value, fields.index(expr.field)), expr.place).result
 
     def struct_of(self, expr: ast.Expr) -> str | None:
@@ -256,8 +256,8 @@ class _Function:
     def check_struct(self, expr: ast.Expr, wanted: str | None, name: str) -> None:
         given = self.struct_of(expr)
         if given != wanted:
-            said = [f"a {struct}" if struct else "an array" for struct in (wanted, given)]
-            raise ToyError(f"{name} is {said[0]}, and this value {said[1]}", expr.place)
+            kinds = [f"a {struct}" if struct else "an array" for struct in (wanted, given)]
+            raise ToyError(f"{name} is {kinds[0]}, and this value {kinds[1]}", expr.place)
 
     def struct_literal(self, node: ast.StructLiteral, name: str, place: Place) -> SSAValue:
         struct = self.known.struct(name, place)
@@ -266,8 +266,8 @@ class _Function:
 
     def struct_value(self, node: ast.StructLiteral, struct: ast.Struct) -> ArrayAttr:
         if len(node.items) != len(struct.fields):
-            said = f"{struct.name} has {len(struct.fields)} fields, here are {len(node.items)}"
-            raise ToyError(f"{said} values", node.place)
+            message = f"{struct.name} has {len(struct.fields)} fields, here are {len(node.items)}"
+            raise ToyError(f"{message} values", node.place)
         values = []
         for item, field in zip(node.items, struct.fields, strict=True):
             if isinstance(item, ast.StructLiteral) != (field.struct is not None):

@@ -44,8 +44,8 @@ def _without_calls(
     for call in [op for op in operations if isinstance(op, CallOp)]:
         callee, chain = call.callee.root_reference.data, (*callers, name)
         if callee in chain:
-            said = " calls ".join((*chain[chain.index(callee) :], callee))
-            raise located(f"every call is inlined, and this would never end: {said}", call)
+            cycle = " calls ".join((*chain[chain.index(callee) :], callee))
+            raise located(f"every call is inlined, and this would never end: {cycle}", call)
         _without_calls(callee, functions, sizes, chain)
         size += sizes[callee]
         if size > MOST:

@@ -39,7 +39,7 @@ class Token:
 
 def tokens(text: str) -> list[Token]:
     """All tokens of a program. ToyError for a character or number that cannot be one."""
-    found, at, line, start = [], 0, 1, 0
+    result, at, line, start = [], 0, 1, 0
     while at < len(text):
         place = Place(line, at - start + 1)
         match = TOKEN.match(text, at)
@@ -49,11 +49,11 @@ def tokens(text: str) -> list[Token]:
         if kind == "number" and math.isinf(float(word)):
             raise ToyError(f"{quoted(word)} does not fit into a 64-bit float", place)
         if kind != "skip":
-            found.append(Token(word if word in KEYWORDS else kind, word, place))
+            result.append(Token(word if word in KEYWORDS else kind, word, place))
         if "\n" in word:
             line, start = line + word.count("\n"), at + word.rindex("\n") + 1
         at = match.end()
-    return [*found, Token("end", "", Place(line, at - start + 1))]
+    return [*result, Token("end", "", Place(line, at - start + 1))]
 
 
 def quoted(text: str) -> str:

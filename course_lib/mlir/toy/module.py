@@ -59,16 +59,16 @@ OTHERS = (
 
 def context() -> Context:
     """The dialects of all stages."""
-    made = Context()
+    dialects = Context()
     for dialect in (TOY, *OTHERS):
-        made.load_dialect(dialect)
-    return made
+        dialects.load_dialect(dialect)
+    return dialects
 
 
 def read(text: str, file: str = "input") -> ModuleOp:
     """A module from MLIR's text. ToyError with line and column if it is none."""
-    if found := trouble(text, LARGEST):
-        raise ToyError(f"syntax error: {found[0]}", _place(text, found[1]))
+    if refusal := trouble(text, LARGEST):
+        raise ToyError(f"syntax error: {refusal[0]}", _place(text, refusal[1]))
     try:
         return Reader(context(), text, file).parse_module()
     except ParseError as error:
@@ -121,6 +121,6 @@ def verify_op(op: Operation) -> None:
 
 def located(what: str, op: Operation) -> ToyError:
     """An error about an operation: named, with its place in the source, or else its text."""
-    said = what.strip() if what.startswith(op.name) else f"{op.name}: {what.strip()}"
-    found = places(op.location)
-    return ToyError(said if found or op.regions else f"{said}\n  in {op!s}", *found)
+    message = what.strip() if what.startswith(op.name) else f"{op.name}: {what.strip()}"
+    sources = places(op.location)
+    return ToyError(message if sources or op.regions else f"{message}\n  in {op!s}", *sources)

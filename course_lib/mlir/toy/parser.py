@@ -47,8 +47,8 @@ def parse(text: str) -> ast.Module:
 
 
 class _Parser:
-    def __init__(self, found: list[Token]) -> None:
-        self.tokens, self.at = found, 0
+    def __init__(self, read: list[Token]) -> None:
+        self.tokens, self.at = read, 0
         self.depth = self.operators = 0
 
     # ── tokens ──
@@ -67,9 +67,9 @@ class _Parser:
 
     def skip(self, text: str) -> bool:
         """Take this sign or keyword if it comes next."""
-        found = self.sees(text)
-        self.at += found
-        return found
+        is_next = self.sees(text)
+        self.at += is_next
+        return is_next
 
     def expect(self, text: str, why: str = "") -> Token:
         if not self.sees(text):
@@ -96,17 +96,17 @@ class _Parser:
     def operator(self) -> Place:
         self.operators += 1
         if self.operators > OPERATORS:
-            said = f"more than {OPERATORS} operators in one statement: give parts of it a name"
-            raise ToyError(said, self.now.place)
+            message = f"more than {OPERATORS} operators in one statement: give parts of it a name"
+            raise ToyError(message, self.now.place)
         return self.take().place
 
     def several(self, item: Callable[[], T], end: str, why: str) -> tuple[T, ...]:
         """One or more, with commas between them, and then `end`."""
-        found = [item()]
+        items = [item()]
         while self.skip(","):
-            found.append(item())
+            items.append(item())
         self.expect(end, f"or ',' {why}")
-        return tuple(found)
+        return tuple(items)
 
     # ── the grammar, top down ──
 

@@ -58,11 +58,11 @@ def _lower_print(op: PrintOp) -> None:
     before = op.prev_op
     shape = cast(MemRefType, op.input.type).get_shape()
     _loops(Builder(InsertPoint.before(op)), op.input, shape, [])
-    made = before.next_op if before else block.first_op
-    while made is not None and made is not op:
-        for inner in made.walk():
+    new = before.next_op if before else block.first_op
+    while new is not None and new is not op:
+        for inner in new.walk():
             inner.location = op.location
-        made = made.next_op
+        new = new.next_op
     op.detach()
     op.erase()
 

@@ -35,12 +35,12 @@ class ToyError(ValueError):
 
     def shown(self, file: str, text: str = "") -> str:
         """The message; with the text of the program, also the lines that it is about."""
-        lines, said = text.split("\n") if text else [], [self.what]
+        lines, shown = text.split("\n") if text else [], [self.what]
         for place in self.places:
-            said.append(f"  {place.note or 'at'} {file}:{place.line}:{place.column}")
+            shown.append(f"  {place.note or 'at'} {file}:{place.line}:{place.column}")
             if place.line <= len(lines):
-                said += _pointed(lines[place.line - 1], place.column - 1)
-        return "\n".join(said)
+                shown += _pointed(lines[place.line - 1], place.column - 1)
+        return "\n".join(shown)
 
     def within(self, file: str, text: str) -> ToyError:
         """The same error with the lines of the program in its message."""

@@ -127,6 +127,6 @@ def _modules(tree: ast.Module | None, text: str, file: str, until: str) -> dict[
 
 
 def _after(step: Pass, module: ModuleOp) -> ModuleOp:
-    made = step(module) or module
-    verify(made)
-    return made
+    result = step(module) or module
+    verify(result)
+    return result

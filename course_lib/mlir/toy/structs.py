@@ -99,8 +99,8 @@ class StructAccessOp(IRDLOperation):
         fields = cast(StructType, self.input.type).fields.data
         index = self.index.value.data
         if not 0 <= index < len(fields):
-            said = f"there is no field {index} in a struct of {len(fields)}"
-            raise VerifyException(f"{self.name}: {said}")
+            message = f"there is no field {index} in a struct of {len(fields)}"
+            raise VerifyException(f"{self.name}: {message}")
         if self.result.type != fields[index]:
             raise VerifyException(f"{self.name}: field {index} is a {fields[index]}")
 

@@ -52,8 +52,8 @@ class _Interp:
                 case ast.Print(value=value):
                     self.printed.append(self.value(value, scope))
                 case ast.Declare(name=name, shape=shape, struct=struct, value=value):
-                    made = self.value(value, scope, struct)
-                    scope[name] = made if shape is None else reshaped(made, shape, value.place)
+                    array = self.value(value, scope, struct)
+                    scope[name] = array if shape is None else reshaped(array, shape, value.place)
                 case _:
                     self.value(statement, scope)
         return None
@@ -98,6 +98,6 @@ def reshaped(value: np.ndarray, shape: ast.Shape, place: Place) -> np.ndarray:
     if value.ndim == 0:
         return np.full(shape, value)
     if value.size != np.prod(shape):
-        said = f"{ast.angled(value.shape)} has {value.size} elements, {ast.angled(shape)} has"
-        raise ToyError(f"{said} {np.prod(shape)}", place)
+        message = f"{ast.angled(value.shape)} has {value.size} elements, {ast.angled(shape)} has"
+        raise ToyError(f"{message} {np.prod(shape)}", place)
     return value.reshape(shape)

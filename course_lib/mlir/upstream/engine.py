@@ -68,18 +68,18 @@ def run_all(jobs: Sequence[Job], tool: str | None = None, seconds: float = 300) 
 
     ValueError where it is missing.
     """
-    found = engines()
-    if not found or (tool or found[0]) not in found:
+    names = engines()
+    if not names or (tool or names[0]) not in names:
         raise ValueError(MISSING)
     outcomes: list[Outcome] = []
     with tempfile.TemporaryDirectory(prefix="course-mlir-") as folder:
         for k, job in enumerate(jobs):
             _write(Path(folder), k, job)
         while len(outcomes) < len(jobs):
-            said = _child(folder, [len(outcomes), len(jobs), tool or found[0]], seconds)
+            last_words = _child(folder, [len(outcomes), len(jobs), tool or names[0]], seconds)
             outcomes += _read(Path(folder), len(outcomes), jobs)
             if len(outcomes) < len(jobs):
-                outcomes.append(f"the engine's process ended: {said}")
+                outcomes.append(f"the engine's process ended: {last_words}")
     return outcomes
 
 

@@ -68,15 +68,15 @@ def passed(text: str, pipeline: Pipeline, tool: str | None = None, seconds: floa
     ValueError if nothing can run it. What goes wrong in a pass is `trouble` of the result.
     """
     text = pipeline.prepared(text)
-    found = tools()
-    if tool is not None and tool not in found:
-        raise ValueError(f"{tool} is not here; there is: {', '.join(found) or 'nothing'}")
-    if not found:
+    names = tools()
+    if tool is not None and tool not in names:
+        raise ValueError(f"{tool} is not here; there is: {', '.join(names) or 'nothing'}")
+    if not names:
         kept = recorded(text, pipeline.passes)
         if kept is None:
             raise ValueError(MISSING)
         return Passed(kept.tool, tuple(State(*s) for s in kept.states), recorded=True)
-    tool = tool or found[0]
+    tool = tool or names[0]
     run = _torch_mlir if tool == "torch-mlir" else _mlir_opt
     try:
         return run(tool, text, pipeline.passes, seconds)
@@ -88,9 +88,9 @@ def _torch_mlir(tool: str, text: str, passes: Sequence[str], seconds: float) -> 
     command = [sys.executable, "-m", "course_lib.mlir.upstream.stepping"]
     asked = json.dumps({"text": text, "passes": list(passes)})
     done = subprocess.run(command, input=asked, capture_output=True, text=True, timeout=seconds)
-    said = [json.loads(line) for line in done.stdout.splitlines()]
-    texts = [line["text"] for line in said if "text" in line]
-    trouble = "".join(line.get("trouble", "") for line in said)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    texts = [line["text"] for line in answers if "text" in line]
+    trouble = "".join(line.get("trouble", "") for line in answers)
     if done.returncode and not trouble:
         trouble = _last_words(done)
     version = importlib.metadata.version("torch-mlir")
@@ -107,8 +107,10 @@ def _mlir_opt(tool: str, text: str, passes: Sequence[str], seconds: float) -> Pa
     before, *texts = DUMP.split(done.stderr)
     trouble = ""
     if done.returncode:  # what the failing pass says stands behind the last text
-        last, mark, said = (texts[-1] if texts else before).partition("\n<stdin>:")
-        trouble = (f"<stdin>:{said}" if mark else last if not texts else _last_words(done)).strip()
+        last, mark, message = (texts[-1] if texts else before).partition("\n<stdin>:")
+        trouble = (
+            f"<stdin>:{message}" if mark else last if not texts else _last_words(done)
+        ).strip()
         texts = [*texts[:-1], last] if texts else []
     return Passed(f"mlir-opt {version(tool)}", _states(passes, texts), trouble)
 

@@ -28,9 +28,9 @@ def program(name: str) -> str | None:
 
 def version(path: str) -> str:
     """What a program says of itself: 22.1.8."""
-    said = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
-    found = re.search(r"version (\d[\w.]*)", said)
-    return found[1] if found else "unknown"
+    output = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+    match = re.search(r"version (\d[\w.]*)", output)
+    return match[1] if match else "unknown"
 
 
 def installed() -> bool:

@@ -42,8 +42,8 @@ def shown(done: Passed, pipeline: Pipeline, title: str, longest: int = 300) -> P
 def _page(words: str, old: str, new: str) -> Picture:
     """What a pass does, in words, and the text with the lines that it changed."""
     html, text = diff(old, new, renumbered(old, new))
-    said = tag("div", escape(words), klass="cl-muted")
-    return Picture(words, fragment(said, html, css=CSS), f"{words}\n{text}")
+    heading = tag("div", escape(words), klass="cl-muted")
+    return Picture(words, fragment(heading, html, css=CSS), f"{words}\n{text}")
 
 
 def said_of(done: Passed) -> str:

@@ -67,13 +67,13 @@ def bn_fold(graph: Graph) -> Graph:
     users, outputs = graph.users(), set(graph.outputs)
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = node.with_inputs(inputs)
-        old, new = convolution_before(node), convolution_before(made)
+        rebuilt = node.with_inputs(inputs)
+        old, new = convolution_before(node), convolution_before(rebuilt)
         if old is None or new is None:
-            return made
+            return rebuilt
         if any(len(users[n]) > 1 or n in outputs for n in old.nodes):
-            return made
-        return _folded(made, new)
+            return rebuilt
+        return _folded(rebuilt, new)
 
     return graph.rebuild(visit)
 

@@ -67,12 +67,12 @@ def cse(graph: Graph) -> Graph:
     first: dict[Hashable, Node] = {}
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = node.with_inputs(inputs)
+        rebuilt = node.with_inputs(inputs)
         operands = [number[i] for i in inputs]
         if node.op in COMMUTATIVE:
             operands.sort()
         attrs = tuple((name, exactly(value)) for name, value in node.attrs.items())
-        kept = first.setdefault((node.op, tuple(operands), attrs), made)
+        kept = first.setdefault((node.op, tuple(operands), attrs), rebuilt)
         number.setdefault(kept, len(number))
         return kept
 

@@ -60,16 +60,16 @@ def fold(graph: Graph) -> Graph:
     """
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = node.with_inputs(inputs)
+        rebuilt = node.with_inputs(inputs)
         if node.op == "constant" or any(i.op != "constant" for i in inputs):
-            return made
+            return rebuilt
         if not node.type.is_static or node.type.nbytes > max(SMALL, _bytes(inputs)):
-            return made
+            return rebuilt
         try:
-            value = evaluate(made, [i.value for i in inputs])
+            value = evaluate(rebuilt, [i.value for i in inputs])
         except (ValueError, TypeError, IndexError, ArithmeticError):
-            return made
-        return replace(const(value), name=node.name, origin=origins(made, *inputs))
+            return rebuilt
+        return replace(const(value), name=node.name, origin=origins(rebuilt, *inputs))
 
     return graph.rebuild(visit)
 

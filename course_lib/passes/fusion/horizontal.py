@@ -125,7 +125,7 @@ class Branch:
 
 def branches(graph: Graph) -> list[Branch]:
     """Products by a constant matrix whose result goes to movement only, in the graph's order."""
-    users, found = graph.users(), []
+    users, ends = graph.users(), []
     for node in graph.nodes:
         if node.op != "matmul" or not _is_matrix(node.inputs[1]) or not node.type.is_static:
             continue
@@ -134,8 +134,8 @@ def branches(graph: Graph) -> list[Branch]:
             branch = _with_bias(branch, users[node][0])
         movement = all(user.op in ("reshape", "transpose", "slice") for user in users[branch.end])
         if users[branch.end] and movement and branch.end not in graph.outputs:
-            found.append(branch)
-    return found
+            ends.append(branch)
+    return ends
 
 
 def _is_matrix(node: Node) -> bool:

@@ -26,15 +26,15 @@ def one_op(pattern: Node, node: Node) -> dict[Node, Node] | None:
         return None
     if len(pattern.inputs) != len(node.inputs):
         return None
-    found = {pattern: node}
+    bindings = {pattern: node}
     for part, operand in zip(pattern.inputs, node.inputs, strict=True):
         if part.op == "input":
             fits = part.type.dtype == operand.type.dtype
         else:
             fits = part.op == "constant" and number_of(part) == number_of(operand)
-        if not fits or found.setdefault(part, operand) is not operand:
+        if not fits or bindings.setdefault(part, operand) is not operand:
             return None
-    return found
+    return bindings
 
 
 @exercise("passes.match", unit=2, points=4, baseline=one_op, further=True)

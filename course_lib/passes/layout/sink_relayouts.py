@@ -65,14 +65,14 @@ def sink_relayouts(graph: Graph) -> Graph:
     """
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node | None:
-        made = node.with_inputs(inputs)
+        rebuilt = node.with_inputs(inputs)
         if node.op == "relayout":
-            return joined(made)
+            return joined(rebuilt)
         above = [i.attrs["src"] for i in inputs if is_relayout_to_nchw(i)]
         if not above:
-            return made
+            return rebuilt
         elementwise = op_row(node.op).kind == "elementwise"
-        return (_past_elementwise if elementwise else past_other)(made, above[0])
+        return (_past_elementwise if elementwise else past_other)(rebuilt, above[0])
 
     return graph.rebuild(visit)
 
@@ -82,13 +82,13 @@ def _past_elementwise(node: Node, layout: str) -> Node | None:
     known = [i for i in operands if i is not None]
     if len(known) < len(operands):
         return None
-    made = _called(apply(node.op, *known, **node.attrs), node)
-    return _called(relayout(made, layout, IMAGE), node)
+    moved = _called(apply(node.op, *known, **node.attrs), node)
+    return _called(relayout(moved, layout, IMAGE), node)
 
 
-def _called(made: Node, node: Node) -> Node:
-    """`made` with the name and the origin of `node`, whose value it computes."""
-    return replace(made, name=node.name, origin=node.origin)
+def _called(value: Node, node: Node) -> Node:
+    """`value` with the name and the origin of `node`, whose value it computes."""
+    return replace(value, name=node.name, origin=node.origin)
 
 
 def past_other(node: Node, layout: str) -> Node | None:
@@ -110,10 +110,10 @@ def past_other(node: Node, layout: str) -> Node | None:
     inner = in_layout(node, layout)
     if inner is None:
         return None
-    made = _called(inner, node)
-    if made.type.rank != len(Layout.of(layout).places):  # a reduction that drops h and w
-        return _called(reshape(made, node.type.shape), node)
-    return _called(relayout(made, layout, IMAGE), node)
+    moved = _called(inner, node)
+    if moved.type.rank != len(Layout.of(layout).places):  # a reduction that drops h and w
+        return _called(reshape(moved, node.type.shape), node)
+    return _called(relayout(moved, layout, IMAGE), node)
 
 
 def is_relayout_to_nchw(node: Node) -> bool:

@@ -53,7 +53,7 @@ class _Quantizer:
         self.anchors = {site.anchor: site for site in fitting}
         self.biased = {site.biased: site for site in fitting if site.biased is not None}
         self.roots = {site.root for site in fitting}
-        self.made: dict[Node, Node] = {}  # float value -> its pair
+        self.pairs: dict[Node, Node] = {}  # float value -> its pair
         self.new: dict[Node, Node] = {}  # anchor -> what became of it
 
     def graph(self) -> Graph:
@@ -105,11 +105,11 @@ class _Quantizer:
         """The value behind a quantize-dequantize pair; itself if it stands behind one."""
         if _scale(new) is not None:
             return new
-        if new not in self.made:
+        if new not in self.pairs:
             if old not in self.ranges:
                 raise ValueError(f"no range is known for {old!r}: was another graph calibrated?")
-            self.made[new] = _pair(new, const(self.ranges[old].scale))
-        return self.made[new]
+            self.pairs[new] = _pair(new, const(self.ranges[old].scale))
+        return self.pairs[new]
 
 
 def _fits(site: Site) -> bool:

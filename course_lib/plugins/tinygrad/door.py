@@ -79,15 +79,17 @@ def kernels(
     none, as in attention, have in order the kernels with products of tiles that are left; None if
     there are more or fewer of these."""
     by_argument = {at: launch for launch in launches for at in launch.arguments}
-    found = {
+    launch_of = {
         node: by_argument.get(weights.get(_weights(node), -1)) for node in graph.ops if macs(node)
     }
-    taken = set(map(id, found.values()))
-    left = [one for one in launches if (one.tiles or one.on_host) and id(one) not in taken]
-    without = [node for node in found if not _weights(node) and node.type.dtype == i32]
+    taken = set(map(id, launch_of.values()))
+    left = [
+        other for other in launches if (other.tiles or other.on_host) and id(other) not in taken
+    ]
+    without = [node for node in launch_of if not _weights(node) and node.type.dtype == i32]
     if len(left) == len(without):
-        found |= dict(zip(without, left, strict=True))
-    return found
+        launch_of |= dict(zip(without, left, strict=True))
+    return launch_of
 
 
 def refused(node: Node, launch: Launch | None, chip: Chip) -> str:

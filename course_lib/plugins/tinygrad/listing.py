@@ -81,13 +81,13 @@ def read_listing(text: str) -> tuple[str, list[Line]]:
 def multiplied(lines: Sequence[Line]) -> set[int]:
     """The slots of the arguments whose numbers go into products of tiles."""
     slots: dict[int, set[int]] = {}
-    found: set[int] = set()
+    params: set[int] = set()
     for line in lines:
         used = set().union(*(slots.get(arg, set()) for arg in line.args))
         slots[line.name] = used | ({line.slot} if line.op == "param" else set())
         if line.op == "wmma":
-            found |= slots[line.args[0]] | slots[line.args[1]]
-    return found
+            params |= slots[line.args[0]] | slots[line.args[1]]
+    return params
 
 
 def _read(text: str) -> Line:

@@ -22,8 +22,8 @@ def compute(line: Line, operands: Sequence[Any]) -> Any:
         return _cast(np.asarray(operands[0]), line.dtype)
     if line.op == "bitcast":
         return np.ascontiguousarray(operands[0]).view(line.dtype)
-    made = ROWS[line.op](*map(np.asarray, operands))
-    return made.astype(line.dtype, copy=False)
+    result = ROWS[line.op](*map(np.asarray, operands))
+    return result.astype(line.dtype, copy=False)
 
 
 def literal(line: Line) -> Any:

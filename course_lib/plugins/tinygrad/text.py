@@ -40,7 +40,7 @@ def llvm_ir(name: str, lines: Sequence[Line]) -> str:
     numbers = sorted((line for line in lines if line.op == "value"), key=lambda n: n.slot)
     head = [f"ptr noalias %v{p.name}" for p in params] + [f"i64 %n{n.name}" for n in numbers]
     body = [*writer.entry, "  br label %start", "start:", *writer.text, "  ret i64 0"]
-    declared = [f"declare {made}" for made in sorted(writer.declared)]
+    declared = [f"declare {signature}" for signature in sorted(writer.declared)]
     return "\n".join([f"define i64 @{name}({', '.join(head)}) {{", "entry:", *body, "}", *declared])
 
 
@@ -95,8 +95,8 @@ class _Writer:
             case "value":
                 self.say(f"%v{line.name} = trunc i64 %n{line.name} to {scalar_type(line.kind)}")
             case "register":
-                made = f"alloca [{line.size} x {stored_type(line.kind)}]"
-                self.entry.append(f"  %v{line.name} = {made}")
+                memory_type = f"alloca [{line.size} x {stored_type(line.kind)}]"
+                self.entry.append(f"  %v{line.name} = {memory_type}")
             case "index":
                 memory, at = line.args
                 kind = stored_type(line.kind)
@@ -234,10 +234,10 @@ class _Writer:
         (x,), given = line.args, self.lines[line.args[0]].kind
         called = f"@llvm.fpto{'u' if line.kind == 'u64' else 's'}i.sat.i64.{SUFFIX[given]}"
         self.declared.add(f"i64 {called}({scalar_type(given)})")
-        made = f"%v{line.name}" + ("" if line.kind in ("i64", "u64") else ".wide")
-        self.say(f"{made} = call i64 {called}({self.typed(x)})")
+        result = f"%v{line.name}" + ("" if line.kind in ("i64", "u64") else ".wide")
+        self.say(f"{result} = call i64 {called}({self.typed(x)})")
         if line.kind not in ("i64", "u64"):
-            self.say(f"%v{line.name} = trunc i64 {made} to {scalar_type(line.kind)}")
+            self.say(f"%v{line.name} = trunc i64 {result} to {scalar_type(line.kind)}")
 
 
 def conversion(given: str, wanted: str) -> str:

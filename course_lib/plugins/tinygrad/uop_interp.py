@@ -244,10 +244,10 @@ class Run:
                         tiles[side].append(tile.values[warp])
                 chain.append(tuple(known[k][tile.keys[warp]] for k, tile in enumerate(operands)))
             chains.append(chain)
-        a, b = (np.stack(found).astype(np.int8) for found in tiles)
-        made = self.multiply(TileWork(chains, len(a), len(b)), a, b)
+        a, b = (np.stack(values).astype(np.int8) for values in tiles)
+        products = self.multiply(TileWork(chains, len(a), len(b)), a, b)
         for number, sums in enumerate(self.open):
-            results = sums.start + made[number :: len(self.open)]
+            results = sums.start + products[number :: len(self.open)]
             sums.values = self.spread(results.astype(np.int32))
         self.open.clear()
 
@@ -263,7 +263,7 @@ def _unknown(stack: Sequence[Any]) -> Sums | None:
 def dependences(lines: Sequence[Line]) -> dict[int, tuple[int, ...]]:
     """For each line the loops and the places of groups that it depends on; not the lane's place in
     its warp, which all tiles depend on. What a register holds may depend on all of them."""
-    found: dict[int, frozenset[int]] = {}
+    known: dict[int, frozenset[int]] = {}
     registers = {line.name for line in lines if line.op == "register"}
     cells = {line.name for line in lines if line.op == "index" and line.args[0] in registers}
     places: frozenset[int] = frozenset()  # loops that are open, and places of groups
@@ -271,7 +271,7 @@ def dependences(lines: Sequence[Line]) -> dict[int, tuple[int, ...]]:
         own = line.op == "range" or (line.op == "special" and not line.more.startswith("lidx0"))
         places |= {line.name} if own else frozenset()
         places -= {line.args[0]} if line.op == "end" else frozenset()
-        used = frozenset().union(*(found.get(arg, frozenset()) for arg in line.args))
+        used = frozenset().union(*(known.get(arg, frozenset()) for arg in line.args))
         used |= {line.name} if own else frozenset()
-        found[line.name] = used | (places if line.op == "load" and line.args[0] in cells else used)
-    return {name: tuple(sorted(used)) for name, used in found.items()}
+        known[line.name] = used | (places if line.op == "load" and line.args[0] in cells else used)
+    return {name: tuple(sorted(used)) for name, used in known.items()}

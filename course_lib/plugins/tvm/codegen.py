@@ -49,15 +49,15 @@ def generate(module: Any, chip: Chip, choose: Choose) -> tuple[Any, tuple[Region
     """A divided module (`partition.py`) with calls of the chip in place of its regions, and the
     regions."""
     tvm = package()
-    made: list[Region] = []
+    regions: list[Region] = []
 
     def codegen(functions: list[Any], options: Any, constant_names: Any) -> list[Any]:
         for function in functions:
             symbol = str(function.attrs["global_symbol"])
-            made.append(Region(symbol, build(read(function, symbol), chip, choose)))
-            tvm.register_global_func(symbol, made[-1], override=True)
+            regions.append(Region(symbol, build(read(function, symbol), chip, choose)))
+            tvm.register_global_func(symbol, regions[-1], override=True)
         return []
 
     tvm.register_global_func(f"relax.ext.{NAME}", codegen, override=True)
     called = tvm.relax.transform.RunCodegen()(module)
-    return called, tuple(made)
+    return called, tuple(regions)

@@ -70,16 +70,16 @@ class Plugged:
 
     def report(self) -> PlugReport:
         """What every door says, of all runs until now. Nothing is run."""
-        made = [region.program for region in self.regions]
-        layers = tuple(layer for program in made for layer in chip_layers(program))
+        programs = [region.program for region in self.regions]
+        layers = tuple(layer for program in programs for layer in chip_layers(program))
         return PlugReport(
             into="tvm",
             chip=self.chip.name,
-            subgraphs=len(made),
+            subgraphs=len(programs),
             macs=sum(map(macs, self.integers.ops)),
             macs_offloaded=sum(layer.macs for layer in layers),
-            cycles=sum(program.timing.total for program in made),
-            dram_bytes=sum(port_bytes(program.program, self.chip) for program in made),
+            cycles=sum(program.timing.total for program in programs),
+            dram_bytes=sum(port_bytes(program.program, self.chip) for program in programs),
             refusals=tuple(map(str, self.refusals)),
             layers=layers,
             ran=sum(len(region.exact) for region in self.regions),

@@ -32,8 +32,8 @@ def partition(module: Any, chip: Chip, table: Sequence[Pattern] = PATTERNS) -> A
     `table` may be that of another chip. If regions that TVM has joined wait for each other, each
     match of a row is a region of its own: more starts of the chip, and the same values.
     """
-    made = joined(module, chip, table)
-    return _fused(module, chip, table, regions=True) if trouble(made) else made
+    joint = joined(module, chip, table)
+    return _fused(module, chip, table, regions=True) if trouble(joint) else joint
 
 
 def joined(module: Any, chip: Chip, table: Sequence[Pattern] = PATTERNS) -> Any:
@@ -48,8 +48,8 @@ def joined(module: Any, chip: Chip, table: Sequence[Pattern] = PATTERNS) -> Any:
 def _fused(module: Any, chip: Chip, table: Sequence[Pattern], regions: bool) -> Any:
     """Each match of a row as a function, and, if `regions`, each as a region, too."""
     transform = package().relax.transform
-    found = patterns(chip, table)
-    return transform.FuseOpsByPattern(found, bind_constants=True, annotate_codegen=regions)(module)
+    rows = patterns(chip, table)
+    return transform.FuseOpsByPattern(rows, bind_constants=True, annotate_codegen=regions)(module)
 
 
 def trouble(module: Any) -> str:

@@ -34,9 +34,9 @@ def patterns(chip: Chip, table: Sequence[Pattern] = PATTERNS) -> list[Any]:
     make = package().relax.transform.FusionPattern
     check = partial(accepts, chip=chip, table=table)
     return [
-        make(f"{NAME}.{row.name}", made, {}, check)
+        make(f"{NAME}.{row.name}", pattern, {}, check)
         for row in table
-        for made in dataflow_patterns(row.expression)
+        for pattern in dataflow_patterns(row.expression)
     ]
 
 
@@ -95,12 +95,12 @@ def _rounded(x: Any) -> Iterator[Any]:
         yield dpl.is_op("relax.quantize")(limited(x), dpl.wildcard(), dpl.wildcard())
 
 
-def accepts(found: Any, chip: Chip, table: Sequence[Pattern] = PATTERNS) -> bool:
-    """May the chip have what TVM has found? `found` is TVM's PatternCheckContext."""
-    inside = dict(found.matched_bindings)
-    root = found.matched_expr
+def accepts(context: Any, chip: Chip, table: Sequence[Pattern] = PATTERNS) -> bool:
+    """May the chip have what TVM has found? `context` is TVM's PatternCheckContext."""
+    inside = dict(context.matched_bindings)
+    root = context.matched_expr
     for var, value in inside.items():
-        used = [user for user in found.var_usages.get(var, []) if user not in inside]
+        used = [user for user in context.var_usages.get(var, []) if user not in inside]
         if used and not value.same_as(root):
             return False  # something else reads it
     graph = read_expression(root, inside)

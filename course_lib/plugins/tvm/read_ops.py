@@ -32,10 +32,10 @@ def read_op(call: Any, operands: list[Any], name: str) -> Any:
     known = call.op.name.removeprefix("relax.")
     if known not in PLAIN and known not in READ:
         raise ValueError(f"Relax's op {known} is not read here")
-    made = apply(PLAIN[known], *operands) if known in PLAIN else READ[known](call, operands)
-    if not isinstance(made, Node) or made.origin:
-        return made
-    return replace(made, origin=_origin(call, name))
+    result = apply(PLAIN[known], *operands) if known in PLAIN else READ[known](call, operands)
+    if not isinstance(result, Node) or result.origin:
+        return result
+    return replace(result, origin=_origin(call, name))
 
 
 def _origin(call: Any, name: str) -> tuple[str, ...]:
@@ -56,10 +56,10 @@ def _sums(call: Any) -> str | None:
 
 
 def _layout(call: Any, *expected: str) -> None:
-    found = [getattr(call.attrs, which) for which in ("data_layout", "kernel_layout", "layout")
+    layouts = [getattr(call.attrs, which) for which in ("data_layout", "kernel_layout", "layout")
              if hasattr(call.attrs, which)]  # fmt: skip
-    if found != list(expected):
-        raise ValueError(f"{call.op.name}: layouts {expected} are expected, got {found}")
+    if layouts != list(expected):
+        raise ValueError(f"{call.op.name}: layouts {expected} are expected, got {layouts}")
 
 
 def _conv(call: Any, operands: list[Any]) -> Node:
@@ -158,10 +158,10 @@ def _quantize(call: Any, operands: list[Any]) -> Node:
     x, scale, zero = operands
     _no_zero_point(call, zero)
     rescaled = _rescaled(x) if scale.op == "constant" and _is_one(scale.value) else None
-    made = our_dtype(call.attrs.out_dtype)
-    if rescaled is not None and made == i8:
+    element = our_dtype(call.attrs.out_dtype)
+    if rescaled is not None and element == i8:
         return rescaled
-    return apply("quantize", x, scale, axis=_axis(call, x, scale), dtype=made.name)
+    return apply("quantize", x, scale, axis=_axis(call, x, scale), dtype=element.name)
 
 
 def _dequantize(call: Any, operands: list[Any]) -> Node:

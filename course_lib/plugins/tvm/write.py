@@ -67,20 +67,20 @@ def write(graph: Graph) -> Any:
     relax = package().relax
     graph = rewrite(graph, [lambda node: None if has_row(node) else definition(node)])
     _check(graph)
-    made: dict[Node, Any] = {
+    values: dict[Node, Any] = {
         node: relax.Var(node.name or f"x{k}", relax_type(node))
         for k, node in enumerate(graph.inputs)
     }
     builder = relax.BlockBuilder()
-    with builder.function("main", [made[node] for node in graph.inputs]):
+    with builder.function("main", [values[node] for node in graph.inputs]):
         with builder.dataflow():
             for node in graph.nodes:
                 if node.op == "constant":
-                    made[node] = relax.const(node.value)
+                    values[node] = relax.const(node.value)
                 elif node.op != "input":
-                    value = _row(node.op)(node, [made[i] for i in node.inputs])
-                    made[node] = _emit(value, node, builder)
-            results = builder.emit_output(relax.Tuple([made[node] for node in graph.outputs]))
+                    value = _row(node.op)(node, [values[i] for i in node.inputs])
+                    values[node] = _emit(value, node, builder)
+            results = builder.emit_output(relax.Tuple([values[node] for node in graph.outputs]))
         builder.emit_func_output(results)
     return builder.get()
 

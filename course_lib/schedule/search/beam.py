@@ -62,10 +62,10 @@ def beam_search(
     costs, best, going_on = {start: price(start)}, start, [start]
     for _ in range(depth):
         following = [new for state in going_on for new in successors(state)]
-        found = [new for new in dict.fromkeys(following) if new not in costs]
-        costs |= {state: price(state) for state in found}
-        found.sort(key=lambda state: costs[state])  # stable: the first of equals stays first
-        going_on = [state for state in found[:width] if costs[state] < math.inf]
+        fresh = [new for new in dict.fromkeys(following) if new not in costs]
+        costs |= {state: price(state) for state in fresh}
+        fresh.sort(key=lambda state: costs[state])  # stable: the first of equals stays first
+        going_on = [state for state in fresh[:width] if costs[state] < math.inf]
         best = min([best, *going_on], key=lambda state: costs[state])
         if not going_on:
             break

@@ -84,7 +84,7 @@ class Search:
         self.stopped = "complete"
         self._seen: dict[str, int] = {}
         self._tried: set[tuple[Decision, ...]] = set()
-        self._made: dict[tuple[Decision, ...], Kernel] = {(): problem.kernel}
+        self._kernels: dict[tuple[Decision, ...], Kernel] = {(): problem.kernel}
         self._offered = False  # has a move led to the default?
         self._start, self._clocked = time.perf_counter(), 0.0  # seconds of measuring
 
@@ -167,7 +167,7 @@ class Search:
             self.duplicates += 1
             return None
         self._tried.add(decisions)
-        self._made[decisions] = kernel
+        self._kernels[decisions] = kernel
         candidate = self._candidate(decisions, kernel, parent)
         assert candidate.kernel
         same = self._seen.setdefault(nameless(candidate.kernel), candidate.number)
@@ -205,11 +205,11 @@ class Search:
 
     def after(self, decisions: tuple[Decision, ...]) -> Kernel:
         """The kernel as these decisions leave it. ValueError if one is refused."""
-        if decisions not in self._made:
+        if decisions not in self._kernels:
             script = Script(self.after(decisions[:-1]))
             script.do(*decisions[-1].steps)
-            self._made[decisions] = script.kernel
-        return self._made[decisions]
+            self._kernels[decisions] = script.kernel
+        return self._kernels[decisions]
 
     # ── the best ──
 

@@ -84,15 +84,15 @@ class Tuned:
         return _value(self.convolutions.get(key_of_graph(graph))) if self.convolutions else None
 
     def with_schedule(
-        self, kernel: Kernel, constants: frozenset[str], found: Choice[Schedule]
+        self, kernel: Kernel, constants: frozenset[str], choice: Choice[Schedule]
     ) -> Tuned:
-        return replace(self, kernels={**self.kernels, key_of(kernel, constants): found})
+        return replace(self, kernels={**self.kernels, key_of(kernel, constants): choice})
 
-    def with_groups(self, graph: Graph, found: Choice[Grouping]) -> Tuned:
-        return replace(self, groups={**self.groups, key_of_graph(graph): found})
+    def with_groups(self, graph: Graph, choice: Choice[Grouping]) -> Tuned:
+        return replace(self, groups={**self.groups, key_of_graph(graph): choice})
 
-    def with_convolutions(self, graph: Graph, found: Choice[Names]) -> Tuned:
-        return replace(self, convolutions={**self.convolutions, key_of_graph(graph): found})
+    def with_convolutions(self, graph: Graph, choice: Choice[Names]) -> Tuned:
+        return replace(self, convolutions={**self.convolutions, key_of_graph(graph): choice})
 
     def __str__(self) -> str:
         """The text of a file, which `parse_tuned` reads back."""

@@ -178,8 +178,8 @@ def is_the_fastest_of_few(shape):
         got, on = clocks_of(parts, sizes), "{} x {}".format(*sizes)
         if got > fewest:
             problem = f"Another shape does it in fewer clocks: {words}."
-            program, said = f"parts = {list(parts)}, cells = {cells}", f"{on}: {got:,} clocks"
-            raise Wrong(problem, program=program, got=said, expected=f"{fewest:,} clocks")
+            program, yours = f"parts = {list(parts)}, cells = {cells}", f"{on}: {got:,} clocks"
+            raise Wrong(problem, program=program, got=yours, expected=f"{fewest:,} clocks")
         shown.append(f"{words}: {fewest:,} clocks on {on}")
     return "; ".join(shown)
 

@@ -53,8 +53,8 @@ WHY = {
 @checks("u01.fx", spec=[PAIRS, FORM, COUNT, ALL_NODES])
 def counts_the_nodes(fx):
     """The number of nodes of each graph, as torch.fx lists them."""
-    found, right = pairs(fx()), pairs(ours("u01.fx"))
-    for name, (count, _) in found.items():
+    answer, right = pairs(fx()), pairs(ours("u01.fx"))
+    for name, (count, _) in answer.items():
         if count != right[name][0]:
             raise Wrong(f"The graph of {name} has a different number of nodes. Print it and count "
                         "them; the `return` is one of them.", got=f"{count} nodes",
@@ -65,8 +65,8 @@ def counts_the_nodes(fx):
 @checks("u01.fx", spec=[SHORTEN, ALONE, *RULES.values()])
 def knows_which_passes_apply(fx):
     """The passes that shorten each graph."""
-    found, right = pairs(fx()), pairs(ours("u01.fx"))
-    for name, (_, passes) in found.items():
+    answer, right = pairs(fx()), pairs(ours("u01.fx"))
+    for name, (_, passes) in answer.items():
         if wrong := passes ^ right[name][1]:
             raise _not_these(name, " ".join(sorted(passes)) or "none", wrong)
     return "the passes that shorten each graph"
@@ -84,7 +84,7 @@ def _not_these(name: str, passes: str, wrong: set[str]) -> Wrong:
 
 def pairs(got: Any) -> dict[str, tuple[int, set[str]]]:
     """The answer, checked for its form; the passes as a set."""
-    found = {}
+    counted = {}
     for name, pair in keyed(got, FX, ", ".join(FX), PAIRS).items():
         count, text = pair if isinstance(pair, (tuple, list)) and len(pair) == 2 else (None, None)
         is_number = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
@@ -92,8 +92,8 @@ def pairs(got: Any) -> dict[str, tuple[int, set[str]]]:
         if not is_number or not words <= set(RULES):
             problem = f"For {name}, the answer must have a number of nodes, and the names of passes"
             raise Wrong(f"{problem} in a text.", got=repr(pair), spec=FORM)
-        found[name] = int(count or 0), words
-    return found
+        counted[name] = int(count or 0), words
+    return counted
 
 
 # ── u01.boundaries ──
@@ -124,8 +124,8 @@ EARLIER = {
 @checks("u01.boundaries", spec=[SIX, SETTLES, FIRST, OPEN, *QUESTIONS.values()])
 def are_the_first_forms(boundaries):
     """The first form that settles it."""
-    found, right = six_forms(boundaries()), six_forms(ours("u01.boundaries"))
-    for key, name in found.items():
+    answer, right = six_forms(boundaries()), six_forms(ours("u01.boundaries"))
+    for key, name in answer.items():
         if name != right[key]:
             why = _too(key, name, right[key])
             raise Wrong(f"{key}: {why}", got=name, spec=QUESTIONS[key.split()[1]])
@@ -142,14 +142,14 @@ def _too(key: str, name: str, right: str) -> str:
 
 def six_forms(got: Any) -> dict[str, str]:
     """The answer, checked for its form; the case of letters does not count."""
-    found = {}
-    for key, said in keyed(got, BOUNDARIES, ", ".join(BOUNDARIES), SIX).items():
+    form_of = {}
+    for key, word in keyed(got, BOUNDARIES, ", ".join(BOUNDARIES), SIX).items():
         forms = {form.lower(): form for form in FORMS[key.split()[0]]}
-        if str(said).strip().lower() not in forms:
+        if str(word).strip().lower() not in forms:
             problem = f"{key} must be one of: {'; '.join(forms.values())}."
-            raise Wrong(problem, got=repr(said), spec=FIRST)
-        found[key] = forms[str(said).strip().lower()]
-    return found
+            raise Wrong(problem, got=repr(word), spec=FIRST)
+        form_of[key] = forms[str(word).strip().lower()]
+    return form_of
 
 
 # ── u01.llvm ──
@@ -164,33 +164,33 @@ ROWS = tuple(map(str, range(1, 13)))
 @checks("u01.llvm", spec=[CORRESPONDS, COUNTERPART, TWICE, FALSE])
 def is_the_right_table(llvm):
     """The counterparts, each letter once, and the false sentences."""
-    found, right = letters(llvm()), letters(ours("u01.llvm"))
-    wrong = [row for row in ROWS if found[row] != right[row]]
+    answer, right = letters(llvm()), letters(ours("u01.llvm"))
+    wrong = [row for row in ROWS if answer[row] != right[row]]
     if wrong:
         raise Wrong(f"Not the counterpart, in these rows: {', '.join(wrong)}.",
-                    got=", ".join(f"{row} {found[row]}" for row in wrong),
+                    got=", ".join(f"{row} {answer[row]}" for row in wrong),
                     spec=COUNTERPART)  # fmt: skip
-    if found["false"] != right["false"]:
+    if answer["false"] != right["false"]:
         raise Wrong("The table is right; these are not the false sentences. For each of the eight, "
-                    "look for a program on which it would fail.", got=found["false"] or "none",
+                    "look for a program on which it would fail.", got=answer["false"] or "none",
                     spec=FALSE)  # fmt: skip
     return "twelve counterparts and the false sentences"
 
 
 def letters(got: Any) -> dict[str, str]:
     """The answer, checked for its form; the letters of the false sentences in order."""
-    found = {}
+    letters_of = {}
     words = '"1" to "12" and "false"'
     for key, value in keyed(got, (*ROWS, "false"), words, COUNTERPART).items():
-        said = "".join(value) if isinstance(value, (list, tuple, set)) else str(value)
+        text = "".join(value) if isinstance(value, (list, tuple, set)) else str(value)
         known, most, spec = ("OPQRSTUV", 8, FALSE) if key == "false" else (
             "ABCDEFGHIJKLMN", 1, COUNTERPART)  # fmt: skip
-        kept = sorted(letter for letter in said.upper() if letter.isalpha())
+        kept = sorted(letter for letter in text.upper() if letter.isalpha())
         if not set(kept) <= set(known) or (most == 1 and len(kept) != 1):
             problem = f"{key}: letters of {known[0]} to {known[-1]}" + ", one." * (most == 1)
             raise Wrong(problem, got=repr(value), spec=spec)
-        found[key] = "".join(kept)
-    rows = [found[row] for row in ROWS]
+        letters_of[key] = "".join(kept)
+    rows = [letters_of[row] for row in ROWS]
     if len(set(rows)) < len(rows):
         raise Wrong("A letter appears in two rows.", got=", ".join(rows), spec=TWICE)
-    return found
+    return letters_of

@@ -153,13 +153,13 @@ def works_in_the_compiler(topological_order):
 
     with in_the_compiler("ir.graph.topological_order", topological_order):
         try:
-            made = verify(graph.rebuild(other))
+            rebuilt = verify(graph.rebuild(other))
         except ValueError as error:
             problem = "A pass made a new graph with your function, and it is not well formed"
             raise Wrong(f"{problem}: {error}", program=graph, spec=NEEDED) from None
-    if len(made.nodes) != len(graph.nodes) + 2:
+    if len(rebuilt.nodes) != len(graph.nodes) + 2:
         raise Wrong(f"A pass that adds two nodes must leave {len(graph.nodes) + 2}.", program=graph,
-                    got=made, spec=ONCE)  # fmt: skip
+                    got=rebuilt, spec=ONCE)  # fmt: skip
     return "a graph rebuilt with your function"
 
 
@@ -167,23 +167,23 @@ def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) 
     """What `topological_order(roots, given)` lists is what roots need, each after its operands.
     `given` None: nothing is said of `done`."""
     more = [] if given is None else [set(given)]
-    found, done = nodes_of(topological_order(list(roots), *more)), given or frozenset()
+    ordered, done = nodes_of(topological_order(list(roots), *more)), given or frozenset()
     inputs = [n for n in Graph.of([], roots).nodes if n.op == "input"]
     program = Graph.of(inputs, roots, "needed")
     name = names_in(program)
-    if fault := _fault(found, roots, done, program.nodes, name):
-        said = f"roots: {', '.join(map(name, roots))}"
-        said += f"; done: {', '.join(sorted(map(name, done)))}" if done else ""
-        got = f"{said}\nyours: {', '.join(map(name, found))}"
+    if fault := _fault(ordered, roots, done, program.nodes, name):
+        asked = f"roots: {', '.join(map(name, roots))}"
+        asked += f"; done: {', '.join(sorted(map(name, done)))}" if done else ""
+        got = f"{asked}\nyours: {', '.join(map(name, ordered))}"
         raise Wrong(fault[0], program=program, got=got, spec=fault[1])
 
 
 def _fault(
-    found: list[Node], roots: Any, done: frozenset[Node], nodes: Any, name: Callable[[Node], str]
+    ordered: list[Node], roots: Any, done: frozenset[Node], nodes: Any, name: Callable[[Node], str]
 ) -> tuple[str, str] | None:
     """What is wrong with this list first, and the sentence that says so."""
     placed = set(done)
-    for node in found:
+    for node in ordered:
         if node in placed:
             return (f"{name(node)} is in done already.", DONE) if node in done else (
                 f"{name(node)} is listed twice.", ONCE)  # fmt: skip
@@ -192,8 +192,8 @@ def _fault(
         placed.add(node)
     if absent := [r for r in roots if r not in placed]:
         return f"The root {name(absent[0])} is missing.", ITSELF
-    read = {i for node in found for i in node.inputs} | set(roots)
-    for node in found:
+    read = {i for node in ordered for i in node.inputs} | set(roots)
+    for node in ordered:
         if node not in read:
             readers = [name(n) for n in nodes if node in n.inputs and n in done]
             only = f"{name(node)} is needed only by {''.join(readers[:1])}, which is in `done`."
@@ -207,8 +207,8 @@ def names_in(program: Graph) -> Callable[[Node], str]:
     return lambda node: f"%{names[node]}" if node in names else repr(node)
 
 
-def nodes_of(found: Any) -> list[Node]:
-    if not isinstance(found, (list, tuple)) or not all(isinstance(n, Node) for n in found):
-        got = returned(found)
+def nodes_of(answer: Any) -> list[Node]:
+    if not isinstance(answer, (list, tuple)) or not all(isinstance(n, Node) for n in answer):
+        got = returned(answer)
         raise Wrong("The result must be a list of nodes.", got=got, spec=ONCE)
-    return list(found)
+    return list(answer)

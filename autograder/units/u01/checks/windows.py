@@ -72,11 +72,11 @@ def infers_types_in_the_compiler(positions):
     x, w = inp("x", "f16[1,3,17,9]"), inp("w", "f16[4,3,3,2]")
     with in_the_compiler("ir.windows.positions", positions):
         windows = {"strides": (2, 3), "dilations": (3, 1), "pads": (2, 0, 1, 4)}
-        made = apply("max_pool", apply("conv", x, w, **windows), kernel=(3, 2))
-    if str(made.type) != "f16[1,4,5,3]":
+        pooled = apply("max_pool", apply("conv", x, w, **windows), kernel=(3, 2))
+    if str(pooled.type) != "f16[1,4,5,3]":
         raise Wrong("A convolution and a pooling of f16[1,3,17,9] have another type.",
                     program="max_pool(conv(x, w, strides=[2, 3], dilations=[3, 1], "
                     "pads=[2, 0, 1, 4]), kernel=[3, 2]), w: f16[4,3,3,2]",
-                    got=str(made.type), expected="f16[1,4,5,3]",
+                    got=str(pooled.type), expected="f16[1,4,5,3]",
                     spec=HOW_MANY)  # fmt: skip
     return "the types of a convolution and a pooling"

@@ -41,11 +41,11 @@ def through_copies(lines, inputs, outputs):
 @alternative(NAME)
 def with_patterns(lines, inputs, outputs):
     """The three reasons as cases of a match statement."""
-    varies, made, found = set(inputs), {}, {}
+    varies, written, reasons = set(inputs), {}, {}
     reads = [name for _, _, operands in lines for name in set(operands)]
     for result, op, operands in lines:
-        made[result] = (op, *operands)
-        match made[result]:
+        written[result] = (op, *operands)
+        match written[result]:
             case "Shape", _:
                 data = set()
             case "CastLike", first, *_:
@@ -53,25 +53,25 @@ def with_patterns(lines, inputs, outputs):
             case _:
                 data = set(operands)
         if not varies & data:
-            found[result] = "fixed"
+            reasons[result] = "fixed"
             continue
         varies.add(result)
-        match op, made.get(operands[0]), operands[1:]:
+        match op, written.get(operands[0]), operands[1:]:
             case "Identity", *_:
-                found[result] = "copy"
+                reasons[result] = "copy"
             case "BatchNormalization", ("Conv", _, *weights), rest:
                 alone = reads.count(operands[0]) == 1 and operands[0] not in outputs
                 if alone and not varies & {*weights, *rest}:
-                    found[result] = "absorbed"
-    return found
+                    reasons[result] = "absorbed"
+    return reasons
 
 
 @alternative(NAME)
 def by_asking_backwards(lines, inputs, outputs):
-    made = {result: (op, list(operands)) for result, op, operands in lines}
+    written = {result: (op, list(operands)) for result, op, operands in lines}
 
     def varies(name):
-        op, operands = made.get(name, ("", []))
+        op, operands = written.get(name, ("", []))
         data = {"Shape": [], "CastLike": operands[:1]}.get(op, operands)
         return name in inputs or any(map(varies, data))
 
@@ -80,7 +80,7 @@ def by_asking_backwards(lines, inputs, outputs):
             return "fixed"
         if op == "Identity":
             return "copy"
-        before, weights = made.get(operands[0], ("", [])) if operands else ("", [])
+        before, weights = written.get(operands[0], ("", [])) if operands else ("", [])
         if (op, before) != ("BatchNormalization", "Conv") or operands[0] in outputs:
             return None
         alone = sum(operands[0] in names for _, _, names in lines) == 1

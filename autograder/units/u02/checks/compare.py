@@ -85,11 +85,11 @@ def two_programs(text: str) -> tuple[Graph, Graph]:
 
 def smallest(check: Callable[[Graph], Any], graph: Graph) -> None:
     """`check(graph)`; when that raises, the same for parts of the graph, to show a small one."""
-    found = _objection(check, graph)
-    if found is None:
+    objection = _objection(check, graph)
+    if objection is None:
         return
-    if isinstance(found.program, Graph) and len(found.program.nodes) < len(graph.nodes):
-        raise _objection(check, found.program) or found
+    if isinstance(objection.program, Graph) and len(objection.program.nodes) < len(graph.nodes):
+        raise _objection(check, objection.program) or objection
     outputs = list(dict.fromkeys(graph.outputs))
     size, tries = len(outputs) // 2, PARTS
     while size and tries > 0:
@@ -98,11 +98,11 @@ def smallest(check: Callable[[Graph], Any], graph: Graph) -> None:
             smaller = _objection(check, cut(graph, rest))
             tries -= 1
             if smaller is not None:
-                outputs, found, size = rest, smaller, min(size, len(rest) // 2)
+                outputs, objection, size = rest, smaller, min(size, len(rest) // 2)
                 break
         else:
             size //= 2
-    raise found
+    raise objection
 
 
 def _objection(check: Callable[[Graph], Any], graph: Graph) -> Wrong | Crashed | None:
@@ -129,12 +129,12 @@ def _marks(graph: Graph, labels: bool) -> dict[Node, tuple[str, int]]:
     place = {node: k for k, node in enumerate(graph.inputs)}
     digests: dict[Node, str] = {}
     for node in graph.nodes:
-        said: list[Any] = [node.op, str(node.type), place.get(node)]
-        said += [digests[i] for i in node.inputs]
-        said += [(name, exactly(value)) for name, value in sorted(node.attrs.items())]
+        facts: list[Any] = [node.op, str(node.type), place.get(node)]
+        facts += [digests[i] for i in node.inputs]
+        facts += [(name, exactly(value)) for name, value in sorted(node.attrs.items())]
         if labels and node.op != "input":
-            said += [node.name, sorted(set(node.origin))]
-        digests[node] = hashlib.sha256(repr(said).encode()).hexdigest()
+            facts += [node.name, sorted(set(node.origin))]
+        digests[node] = hashlib.sha256(repr(facts).encode()).hexdigest()
     readers = Counter(i for node in graph.nodes for i in node.inputs)
     return {node: (digest, readers[node]) for node, digest in digests.items()}
 

@@ -109,19 +109,19 @@ def _sizes() -> list[tuple[Node, bool, str]]:
 
 def _other_types() -> list[tuple[Node, bool, str]]:
     """(what is made of constants, does it fold?, why): bytes count, and not elements."""
-    made = []
+    rows = []
     for kind, size in (("f32", 4), ("f16", 2), ("i8", 1), ("f64", 8), ("i64", 8)):
         one, most = const([1], kind), SMALL // size
         as_much = f"It has {most} elements of {size} bytes, {SMALL} in all."
         more = f"It is {SMALL + size} bytes, and its operand {size}."
-        made += [(expand(one, (most,)), True, as_much), (expand(one, (most + 1,)), False, more)]
+        rows += [(expand(one, (most,)), True, as_much), (expand(one, (most + 1,)), False, more)]
     for old, new in (("u8", "f32"), ("f16", "f64"), ("f32", "i64"), ("f64", "f32"), ("i64", "u8")):
         array, to = const(np.ones(5000), old), dtype(new)
         before = array.type.nbytes
         after = to.size * 5000
         why = f"Its 5,000 elements are {after:,} bytes; those of its operand are {before:,}."
-        made.append((cast(array, new), after <= before, why))
-    return made
+        rows.append((cast(array, new), after <= before, why))
+    return rows
 
 
 SIZES = [(node, folds, why, MORE_THAN_SMALL) for node, folds, why in (*_sizes(), *_other_types())]
@@ -172,13 +172,13 @@ def fold_computes_what_the_interpreter_computes(fold):
     for node, why in _values():
         x = inp("x", "f32[4]")
         before = Graph.of([x], [node, neg(x)])
-        made = valid_graph(fold(before), before).outputs[0]
+        folded = valid_graph(fold(before), before).outputs[0]
         wanted = run(Graph.of([], [node]), [])[0]
-        if made.op != "constant":
+        if folded.op != "constant":
             raise Wrong(f"This has a value, and it must be computed now. {why}", program=before,
                         expected=repr(wanted))  # fmt: skip
-        if made.type != node.type or made.value.tobytes() != wanted.tobytes():
-            raise Wrong(f"The value is wrong. {why}", program=before, got=repr(made.value),
+        if folded.type != node.type or folded.value.tobytes() != wanted.tobytes():
+            raise Wrong(f"The value is wrong. {why}", program=before, got=repr(folded.value),
                         expected=repr(wanted))  # fmt: skip
     return "NaN, 1/0, and integers that wrap"
 

@@ -53,11 +53,11 @@ MATCH = [pairs.WHETHER, RESULT, pairs.VARIABLE, pairs.NUMBER, pairs.SAME_OP, pai
 
 def matched(match: Any, pattern: Node, node: Node, problem: str, spec: str) -> Any:
     """What the answer returns; Wrong if that is None, or no match."""
-    found = match(pattern, node)
-    if found is None:
+    bindings = match(pattern, node)
+    if bindings is None:
         raise Wrong(problem, program=pair_of(pattern, node), got="None", spec=spec)
-    sound(found, pattern, node)
-    return found
+    sound(bindings, pattern, node)
+    return bindings
 
 
 @for_each("passes.match", pairs.PAIRS_THAT_FIT, "{} pairs that match", spec=MATCH)
@@ -75,12 +75,12 @@ def match_knows_what_commutes(match):
         inner = "not" if kind == "bool" else "neg"
         for op in ops:
             pattern, node = apply(op, apply(inner, a), b), apply(op, x, apply(inner, y))
-            found, commutes = match(pattern, node), op in COMMUTATIVE
-            if (found is not None) != commutes:
+            bindings, commutes = match(pattern, node), op in COMMUTATIVE
+            if (bindings is not None) != commutes:
                 raise Wrong(f"{op} is {'' if commutes else 'not '}commutative.",
                             program=pair_of(pattern, node), spec=pairs.EITHER,
-                            got="None" if found is None else "a match")  # fmt: skip
-            sound(found, pattern, node)
+                            got="None" if bindings is None else "a match")  # fmt: skip
+            sound(bindings, pattern, node)
     return "every operation of two operands"
 
 
@@ -105,11 +105,11 @@ def match_tries_the_order_as_written_first(match):
         lambda a, b, c: neg(a) + neg(neg(b) + neg(neg(c) * a)),
     ):
         pattern, node = make(*VARIABLES), make(*VALUES)
-        found = match(pattern, node)
-        sound(found, pattern, node)
+        bindings = match(pattern, node)
+        sound(bindings, pattern, node)
         needed = topological_order([pattern])
         wanted = {v: n for v, n in zip(VARIABLES, VALUES, strict=True) if v in needed}
-        got = found and {v: found[v] for v in wanted}
+        got = bindings and {v: bindings[v] for v in wanted}
         if got != wanted:
             problem = f"The order as written must be tried first, and it works: {_bound(wanted)}."
             raise Wrong(problem, program=pair_of(pattern, node), got=_bound(got) if got else "None",
@@ -156,32 +156,32 @@ def match_binds_what_it_says(match, example):
         sound(match(pattern, node), pattern, node)
 
 
-def sound(found: Any, pattern: Node, node: Node) -> None:
+def sound(bindings: Any, pattern: Node, node: Node) -> None:
     """Is what `match` returned a match? `None` is not looked at."""
-    if found is None:
+    if bindings is None:
         return
     wrong = functools.partial(Wrong, program=pair_of(pattern, node))
     nodes = topological_order([pattern])
-    if not isinstance(found, Mapping) or any(not isinstance(v, Node) for v in found.values()):
+    if not isinstance(bindings, Mapping) or any(not isinstance(v, Node) for v in bindings.values()):
         problem = "The result must be a dict from node to node, or None."
-        raise wrong(problem, got=type(found).__name__, spec=RESULT)
-    missing = [p for p in nodes if p not in found]
+        raise wrong(problem, got=type(bindings).__name__, spec=RESULT)
+    missing = [p for p in nodes if p not in bindings]
     if missing:
         problem = "The result must map every node of the pattern. It has no entry for "
         raise wrong(f"{problem}{missing[0]!r}.", spec=RESULT)
-    if len(found) > len(nodes):
+    if len(bindings) > len(nodes):
         raise wrong("The result must map the nodes of the pattern, and no others.", spec=RESULT)
-    if found[pattern] is not node:
+    if bindings[pattern] is not node:
         raise wrong("The pattern itself must be mapped to the node.", spec=RESULT)
     for p in nodes:
-        problem, spec = _unlike(p, found)
+        problem, spec = _unlike(p, bindings)
         if problem:
-            raise wrong(problem, got=f"{p!r}  ->  {found[p]!r}", spec=spec)
+            raise wrong(problem, got=f"{p!r}  ->  {bindings[p]!r}", spec=spec)
 
 
-def _unlike(p: Node, found: Mapping[Node, Node]) -> tuple[str, str]:
-    """Why `found[p]` does not look like `p`, and the words that say so; empty if it does."""
-    n = found[p]
+def _unlike(p: Node, bindings: Mapping[Node, Node]) -> tuple[str, str]:
+    """Why `bindings[p]` does not look like `p`, and the words that say so; empty if it does."""
+    n = bindings[p]
     if p.op == "input":
         same = p.type.dtype == n.type.dtype
         return ("", "") if same else ("A variable must match its own element type.", pairs.VARIABLE)
@@ -192,7 +192,7 @@ def _unlike(p: Node, found: Mapping[Node, Node]) -> tuple[str, str]:
         )
     if (p.op, dict(p.attrs)) != (n.op, dict(n.attrs)) or len(p.inputs) != len(n.inputs):
         return "An operation must match the same operation with the same attributes.", pairs.SAME_OP
-    got = [found[i] for i in p.inputs]
+    got = [bindings[i] for i in p.inputs]
     orders = [list(n.inputs)] + [list(n.inputs)[::-1]] * (p.op in COMMUTATIVE)
     if not any(all(a is b for a, b in zip(got, order, strict=True)) for order in orders):
         return f"The operands of this {p.op} must be mapped to those of the {n.op}.", pairs.AS_MANY

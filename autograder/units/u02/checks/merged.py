@@ -55,19 +55,19 @@ EQUAL: list[tuple[Any, str, str]] = [
 @functools.cache
 def different() -> list[tuple[Graph, str, str]]:
     """Programs that cse leaves alone: (program, why, words of the specification)."""
-    made = [(trace(make, *types), why, spec) for make, types, why, spec in DIFFERENT]
+    programs = [(trace(make, *types), why, spec) for make, types, why, spec in DIFFERENT]
     for op, type_, attrs, why in ATTRIBUTED:
         every = trace(lambda x, op=op, attrs=attrs: [apply(op, x, **a) for a in attrs], type_)
-        made.append((every, why, ATTRIBUTES))
+        programs.append((every, why, ATTRIBUTES))
     for a, b, type_, why, spec in _constants():
-        made.append((trace(lambda x, a=a, b=b: (x * const(a), x * const(b)), type_), why, spec))
+        programs.append((trace(lambda x, a=a, b=b: (x * const(a), x * const(b)), type_), why, spec))
     kinds = [const(0, "i32"), const(0.0), const(0, "u32"), const([0], "u8"), const(False),
              const(0, "i8"), const(0, "u8"), const([0.0])]  # fmt: skip
     empty = [const(np.zeros(0, kind)) for kind in ("f4", "f8", "i4", "i8")]
     empty += [const(np.zeros(shape, "f4")) for shape in ((0, 3), (3, 0))]
     x, twin = inp("x", "f32[4]"), inp("x", "f32[4]")
     return [
-        *made,
+        *programs,
         (Graph.of([], kinds), "Each of these constants has a different type.", TYPES),
         (Graph.of([], empty), "Each of these constants is empty, and has a different type.", TYPES),
         (Graph.of([x, twin], [neg(x) - neg(twin)]),

@@ -48,9 +48,9 @@ def _after_zeros(zeros: bool, then: float | None, passing: bool) -> Graph:
     for user in users(x, z):
         if passing and (user.op == "add" or not _passes_on(user, x)):
             continue
-        made = _of(apply("add", x, const(0.0)), user, x) if zeros else user
-        floats = then is not None and made.type.dtype == x.type.dtype
-        outputs.append(apply("add", made, const(then)) if floats else made)
+        value = _of(apply("add", x, const(0.0)), user, x) if zeros else user
+        floats = then is not None and value.type.dtype == x.type.dtype
+        outputs.append(apply("add", value, const(then)) if floats else value)
     return Graph.of([x, z], outputs, "after_zeros")
 
 

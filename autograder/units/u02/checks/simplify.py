@@ -182,11 +182,11 @@ def simplify_knows_every_type(simplify):
 
 def _layers(c: Node, x: Node) -> Node:
     """40 operations, each of which goes once the one before it is gone; a tanh is left."""
-    wanted = made = tanh(x)
+    wanted = value = tanh(x)
     for _ in range(10):
-        made = select(c, maximum(made, wanted), wanted)
-        made = neg(reshape(neg(made), (4,)))
-    return made
+        value = select(c, maximum(value, wanted), wanted)
+        value = neg(reshape(neg(value), (4,)))
+    return value
 
 
 # (before, types, after, why, words of the specification)

@@ -57,12 +57,12 @@ def _matrices(graph: Graph) -> list[np.ndarray]:
 
 def steps_of(x: Node, side: int) -> list[Node]:
     """What combines or moves elements of this value, where `side` is the size of a matrix."""
-    made = [node for op, attrs in _steps(x, side) for node in applied(op, x, **attrs)]
+    steps = [node for op, attrs in _steps(x, side) for node in applied(op, x, **attrs)]
     for axis, size in enumerate(x.type.dims):
-        made += applied("concat", x, x, axis=axis)
-        made += applied("gather", x, const(np.arange(size)[::-1]), axis=axis)
+        steps += applied("concat", x, x, axis=axis)
+        steps += applied("gather", x, const(np.arange(size)[::-1]), axis=axis)
     identity = np.eye(x.type.dims[-1], dtype=np.float32) if x.type.rank else np.eye(1)
-    return [*made, *applied("matmul", x, const(identity))]  # infinity is multiplied by 0
+    return [*steps, *applied("matmul", x, const(identity))]  # infinity is multiplied by 0
 
 
 def _steps(x: Node, side: int) -> Iterator[tuple[str, dict[str, Any]]]:

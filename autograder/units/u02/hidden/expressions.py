@@ -156,9 +156,9 @@ def each_once(graph: Graph) -> Graph:
     known: dict[Any, Node] = {}
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = node.with_inputs(inputs)
+        merged = node.with_inputs(inputs)
         content = node.value.tobytes() if node.op == "constant" else tuple(node.attrs.items())
-        return known.setdefault((node.op, inputs, node.type, content), made)
+        return known.setdefault((node.op, inputs, node.type, content), merged)
 
     after = graph.rebuild(visit)
     return Graph.of(after.inputs, dict.fromkeys(after.outputs), after.name)
@@ -173,12 +173,12 @@ def trees(kind: str, rng: np.random.Generator) -> Graph:
         recent = [nodes[k] for k in rng.integers(0, min(len(nodes), 12), 2)] + nodes[-2:]
         a, b = (recent[k] for k in rng.integers(0, len(recent), 2))
         number = float(np.round(rng.choice([0.1, 0.3, 3.7, 2.0, 0.5, 1.0, 7.0]), 1))
-        made = (
+        candidate = (
             applied(TREE_OPS[rng.integers(len(TREE_OPS))], a, b),
             applied(TREE_UNARY[rng.integers(len(TREE_UNARY))], a),
             applied(TREE_OPS[rng.integers(6)], *_turned(rng, a, filled(number, kind, ()))),
         )[rng.integers(3)]
-        nodes += some(made)
+        nodes += some(candidate)
     return Graph.of(inputs, nodes[-40:], "expressions")
 
 

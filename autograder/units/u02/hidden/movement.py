@@ -46,15 +46,15 @@ def _moved(kind: str, x: Node) -> list[Node]:
         shapes = [s for s in shapes if -1 not in s or x.type.numel % 8 == 0]
         return [*(apply("reshape", x, shape=s) for s in shapes), apply("expand", x, shape=dims),
                 apply("expand", x, shape=(2, *dims))]  # fmt: skip
-    found = [apply("concat", x, axis=0), apply("concat", x, x, axis=rank - 1)]
+    moved = [apply("concat", x, axis=0), apply("concat", x, x, axis=rank - 1)]
     for turned in ((), (0,), (rank - 1,)):
         rows = [(d - 1, -1, -1) if k in turned else (0, d, 1) for k, d in enumerate(dims)]
         starts, stops, steps = zip(*rows, strict=True)
-        found.append(apply("slice", x, starts=starts, stops=stops, steps=steps))
+        moved.append(apply("slice", x, starts=starts, stops=stops, steps=steps))
     for wide in (0, 1):
         low = tuple(wide * (k == 0) for k in range(rank))
-        found.append(apply("pad", x, low=low, high=(0,) * rank))
-    return found
+        moved.append(apply("pad", x, low=low, high=(0,) * rank))
+    return moved
 
 
 @functools.lru_cache(maxsize=16)
@@ -71,7 +71,7 @@ def movements(seed: int) -> Graph:
         for _ in range(24):
             node = (x, square, apply("reshape", x, shape=(size, 1, size)))[int(rng.integers(3))]
             for _ in range(int(rng.integers(2, 5))):
-                found = _moved(MOVES[int(rng.integers(4))], node)
-                node = found[int(rng.integers(len(found)))]
+                moved = _moved(MOVES[int(rng.integers(4))], node)
+                node = moved[int(rng.integers(len(moved)))]
             outputs.append(node)
     return Graph.of(inputs, outputs, "movements")

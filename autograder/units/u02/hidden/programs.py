@@ -48,10 +48,10 @@ def anything(seed: int, size: int = 130) -> Graph:
 def _another(rng: np.random.Generator, nodes: list[Node]) -> Node | None:
     """A constant, an operation seen before, one that nearly was, or a new one; None: ill-typed."""
     choice = rng.random()
-    made = [n for n in nodes if n.op != "input"]
-    if choice < 0.12 or not made:
+    computed = [n for n in nodes if n.op != "input"]
+    if choice < 0.12 or not computed:
         return _constant(rng, nodes)
-    old = _pick(rng, made)
+    old = _pick(rng, computed)
     if choice < 0.45:  # the same computation, in either order
         operands = old.inputs[::-1] if rng.random() < 0.4 else old.inputs
         return _applied(old.op, operands, dict(old.attrs))

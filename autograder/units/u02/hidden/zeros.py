@@ -121,8 +121,8 @@ def compares_drawn_results(careful, rng):
         inputs = [inp(f"x{k}", type_of(a)) for k, a in enumerate(arrays)]
         graph = Graph.of(inputs, [apply("max", i, i) for i in inputs], "drawn")
         at = int(rng.integers(len(arrays)))
-        found = [(name, b) for name, b in others_than(arrays[at]) if differ(arrays[at], b)]
-        name, other = found[int(rng.integers(len(found)))]
+        differing = [(name, b) for name, b in others_than(arrays[at]) if differ(arrays[at], b)]
+        name, other = differing[int(rng.integers(len(differing)))]
         good = [puts(k, a, "puts_the_same") for k, a in enumerate(arrays)][: int(rng.integers(3))]
         ends(careful, graph, [*good, puts(at, other, name), _anew], arrays, len(good), EVERY)
     return "programs with drawn results"

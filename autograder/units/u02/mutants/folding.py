@@ -16,7 +16,7 @@ from course_lib.passes.clean.fold import SMALL, fold
 # ── passes.fold ──
 
 _BIG = "node.type.nbytes > max(SMALL, _bytes(inputs))"
-_MADE = "made = node.with_inputs(inputs)"
+_MADE = "rebuilt = node.with_inputs(inputs)"
 _ONE_LEVEL = ("for i in inputs)):", "for i in node.inputs)):")
 _SKIPS = "node.op == 'constant' or any("
 
@@ -29,7 +29,7 @@ mutants(
         "[i.value for i in inputs])",
         "[i.value.astype('f8' if i.value.dtype == 'f4' else i.value.dtype) for i in inputs])",
         "const(value)", "const(value.round(6).astype('f4'))"),
-    forgets_origins=("origins(made, *inputs)", "()"),
+    forgets_origins=("origins(rebuilt, *inputs)", "()"),
     origins_of_two_operands=("*inputs))", "*inputs[:2]))"),
     lets_errors_out=("(ValueError, TypeError, IndexError, ArithmeticError)", "()"),
     # Takes the operands away that nobody reads any more: that is dce.
@@ -72,19 +72,19 @@ mutants(
     # 1/0 is an error to it. The interpreter says infinity.
     stops_at_infinity=(
         "        return replace(", "        if value.dtype.kind == 'f'"
-        " and not (abs(value) < float('inf')).all():\n            return made\n"
+        " and not (abs(value) < float('inf')).all():\n            return rebuilt\n"
         "        return replace("),
     # Computes the value of a small constant, too, and puts another node in its place.
     makes_constants_anew=(_SKIPS, "any("),
     # A node that is too big or has no value stays, it thinks, with the operands that it had.
-    what_stays_keeps_its_operands=("(inputs)):\n            return made",
+    what_stays_keeps_its_operands=("(inputs)):\n            return rebuilt",
                                    "(inputs)):\n            return node",
-                                   "Error):\n            return made",
+                                   "Error):\n            return rebuilt",
                                    "Error):\n            return node"),
     # Folds up to the node that has no value, and nothing behind it.
     stops_at_the_first_error=("def visit", "failed = []\n\n    def visit",
                               _SKIPS, f"failed or {_SKIPS}",
-                              "Error):\n", "Error):\n            failed.append(made)\n"),
+                              "Error):\n", "Error):\n            failed.append(rebuilt)\n"),
     # Numbers are floats to it; an i64 beyond 2**53 is another number then.
     whole_numbers_as_floats=(
         "const(value)",
@@ -102,7 +102,7 @@ alternatives(
         f"not node.type.is_static or {_BIG}",
         f"not (node.type.is_static and not {_BIG})",
         "(ValueError, TypeError, IndexError, ArithmeticError)", "Exception",
-        "origins(made, *inputs)", "origins(node, *inputs)"),
+        "origins(rebuilt, *inputs)", "origins(node, *inputs)"),
 )  # fmt: skip
 
 _one_level = edited(fold, *_ONE_LEVEL)
@@ -121,13 +121,13 @@ def with_a_table_of_values(graph):
     """Knows arrays, not nodes, and makes the constants at the end of each step."""
     values, new, nodes = {}, {}, []
     for node in graph.nodes:
-        made = node.with_inputs([new[i] for i in node.inputs])
+        copy = node.with_inputs([new[i] for i in node.inputs])
         if node.op == "constant":
-            values[made] = node.value
-        elif node.op != "input" and all(i in values for i in made.inputs):
-            made = _computed(made, values)
-        new[node] = made
-        nodes.append(made)
+            values[copy] = node.value
+        elif node.op != "input" and all(i in values for i in copy.inputs):
+            copy = _computed(copy, values)
+        new[node] = copy
+        nodes.append(copy)
     return Graph(graph.name, graph.inputs, tuple(nodes), tuple(new[o] for o in graph.outputs))
 
 
@@ -139,9 +139,9 @@ def _computed(node, values):
         value = evaluate(node, [values[i] for i in node.inputs])
     except Exception:
         return node
-    made = replace(const(value, name=node.name), origin=origins(*node.inputs, node))
-    values[made] = made.value
-    return made
+    constant = replace(const(value, name=node.name), origin=origins(*node.inputs, node))
+    values[constant] = constant.value
+    return constant
 
 
 equivalent(

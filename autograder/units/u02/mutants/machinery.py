@@ -177,9 +177,9 @@ equivalent("u02.careful", "np.array_equal(got, before", "np.array_equal(before, 
 
 # ── u02.apply_rules ──
 
-_MADE = "made = node.with_inputs(inputs)"
-_STOPS = "if _first(rules, made) is not None:"
-_NEXT = "            made = new\n"
+_MADE = "rewritten = node.with_inputs(inputs)"
+_STOPS = "if _first(rules, rewritten) is not None:"
+_NEXT = "            rewritten = new\n"
 
 mutants(
     "u02.apply_rules",
@@ -191,8 +191,8 @@ mutants(
     a_hundred_in_all=("    def visit", "    left = [100]\n\n    def visit",
                       "range(100)", "range(left[0])", _NEXT, f"{_NEXT}            left[0] -= 1\n"),
     # Offers the node as it was, with the operands that it had.
-    old_operands=(_MADE, "made = node", "                return made",
-                  "                return None if made is node else made"),
+    old_operands=(_MADE, "rewritten = node", "                return rewritten",
+                  "                return None if rewritten is node else rewritten"),
     whatever_type=(" and new.type == node.type", ""),
     # Compares shapes, and not element types.
     the_shape_is_enough=("new.type == node.type", "new.type.dims == node.type.dims"),
@@ -203,7 +203,7 @@ mutants(
     # Constants are never offered.
     operations_alone=(_MADE, f"if not inputs:\n            return node\n        {_MADE}"),
     # A replacement that the node has read is not offered again.
-    an_operand_is_at_rest=(_NEXT, "            if any(new in i.inputs for i in made.inputs):\n"
+    an_operand_is_at_rest=(_NEXT, "            if any(new in i.inputs for i in rewritten.inputs):\n"
                            f"                return new\n{_NEXT}"),
     swept=lambda graph, rules: dce(with_a_while(graph, rules)),
 )  # fmt: skip
@@ -214,16 +214,16 @@ def on_with_the_next_rule(graph, rules):
     """After a replacement the next rule is asked, and the first one only in the next round."""
 
     def visit(node, inputs):
-        made, times, before = node.with_inputs(inputs), 0, None
-        while made is not before:
-            before = made
+        rewritten, times, before = node.with_inputs(inputs), 0, None
+        while rewritten is not before:
+            before = rewritten
             for rule in rules:
-                new = rule(made)
-                if new is not None and new.type == made.type:
-                    made, times = new, times + 1
+                new = rule(rewritten)
+                if new is not None and new.type == rewritten.type:
+                    rewritten, times = new, times + 1
                     if times > 100:
                         raise ValueError("no rest")
-        return made
+        return rewritten
 
     return graph.rebuild(visit)
 
@@ -233,18 +233,18 @@ def with_a_while(graph, rules):
     return graph.rebuild(lambda node, inputs: _settled(rules, node.with_inputs(inputs)))
 
 
-def _settled(rules, made):
+def _settled(rules, node):
     times = 0
-    while (new := _first(rules, made)) is not None:
+    while (new := _first(rules, node)) is not None:
         if times == 100:
-            raise ValueError(f"no rest at {made.op}")
-        made, times = new, times + 1
-    return made
+            raise ValueError(f"no rest at {node.op}")
+        node, times = new, times + 1
+    return node
 
 
 def _first(rules, node):
-    made = (rule(node) for rule in rules)
-    return next((new for new in made if new is not None and new.type == node.type), None)
+    rewritten = (rule(node) for rule in rules)
+    return next((new for new in rewritten if new is not None and new.type == node.type), None)
 
 
 @alternative("u02.apply_rules")
@@ -252,17 +252,17 @@ def by_trying_again(graph, rules):
     """Begins with the first rule again whenever one has applied."""
 
     def visit(node, inputs):
-        made, k, times = node.with_inputs(inputs), 0, 0
+        rewritten, k, times = node.with_inputs(inputs), 0, 0
         while k < len(rules):
-            new = rules[k](made)
-            if new is None or new.type != made.type:
+            new = rules[k](rewritten)
+            if new is None or new.type != rewritten.type:
                 k += 1
                 continue
             times += 1
             if times > 100:
                 raise ValueError("the rules undo each other")
-            made, k = new, 0
-        return made
+            rewritten, k = new, 0
+        return rewritten
 
     return graph.rebuild(visit)
 

@@ -10,9 +10,9 @@ from course_lib.passes.infra.match import COMMUTATIVE, number_of
 _TYPE = "pattern.type.dtype == node.type.dtype"
 _NUMBER = "number_of(node) == number_of(pattern)"
 _DEEPER = "yield from _ways([*zip(pattern.inputs, operands, strict=True), *rest], bound)"
-_GREEDY = """found = next(_ways([*zip(pattern.inputs, operands, strict=True)], bound), None)
-                if found is not None:
-                    yield from _ways(rest, found)
+_GREEDY = """bindings = next(_ways([*zip(pattern.inputs, operands, strict=True)], bound), None)
+                if bindings is not None:
+                    yield from _ways(rest, bindings)
                     return"""
 _SAME = """def _same(a, b):
     if a is b or a.op == 'input' or (a.op, a.attrs, a.type) != (b.op, b.attrs, b.type):
@@ -120,10 +120,10 @@ def with_what_comes_after(pattern, node):
             return after(now) if number_of(p) == number_of(n) else None
         if p.op != n.op or p.attrs != n.attrs or len(p.inputs) != len(n.inputs):
             return None
-        found = look_at_all(p.inputs, n.inputs, now, after)
-        if found is None and p.op in COMMUTATIVE:
-            found = look_at_all(p.inputs, n.inputs[::-1], now, after)
-        return found
+        bindings = look_at_all(p.inputs, n.inputs, now, after)
+        if bindings is None and p.op in COMMUTATIVE:
+            bindings = look_at_all(p.inputs, n.inputs[::-1], now, after)
+        return bindings
 
     def look_at_all(ps, ns, bound, after):
         if not ps:

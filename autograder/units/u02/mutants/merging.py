@@ -16,7 +16,7 @@ from course_lib.passes.infra.match import COMMUTATIVE
 # ── passes.cse ──
 
 _KEY = "(node.op, tuple(operands), attrs)"
-_KEPT = f"kept = first.setdefault({_KEY}, made)"
+_KEPT = f"kept = first.setdefault({_KEY}, rebuilt)"
 
 
 def _arrays_by(key):
@@ -77,12 +77,12 @@ mutants(
         "rebuild(visit).rebuild(lambda node, inputs: replace(node.with_inputs(inputs),"
         " name=last[node].name, origin=last[node].origin))"),
     # Right, and compares each node with all that are kept.
-    all_pairs=(_KEPT, f"kept = next((n for k, n in first.items() if k == {_KEY}), made)\n"
+    all_pairs=(_KEPT, f"kept = next((n for k, n in first.items() if k == {_KEY}), rebuilt)\n"
                f"        first[{_KEY}] = kept"),
     # Compares each node with those of the same operands: with all of them, if one is popular.
     all_that_read_the_same=(
         _KEPT, "readers = first.setdefault(tuple(operands), {})\n"
-        "        kept = next((n for k, n in readers.items() if k == (node.op, attrs)), made)\n"
+        "        kept = next((n for k, n in readers.items() if k == (node.op, attrs)), rebuilt)\n"
         "        readers[node.op, attrs] = kept"),
 )  # fmt: skip
 
@@ -127,9 +127,9 @@ def by_digests(graph):
             operands.sort()
         key = (node.op, str(node.type), operands, [exactly(v) for v in node.attrs.values()])
         digest = hashlib.sha256(repr(key).encode()).hexdigest()
-        made = first.setdefault(digest, node.with_inputs(inputs))
-        digests[made] = digest
-        return made
+        merged = first.setdefault(digest, node.with_inputs(inputs))
+        digests[merged] = digest
+        return merged
 
     return graph.rebuild(visit)
 
@@ -140,13 +140,13 @@ def in_a_loop_of_its_own(graph):
     new, kept, nodes = {}, {}, []
     for node in graph.nodes:
         inputs = tuple(new[i] for i in node.inputs)
-        made = node if node.op == "input" else node.with_inputs(inputs)
+        copy = node if node.op == "input" else node.with_inputs(inputs)
         operands = frozenset(Counter(inputs).items()) if node.op in COMMUTATIVE else inputs
         attrs = tuple((k, exactly(v)) for k, v in sorted(node.attrs.items()))
         key = node if node.op == "input" else (node.op, operands, attrs, node.type)
         if key not in kept:
-            kept[key] = made
-            nodes.append(made)
+            kept[key] = copy
+            nodes.append(copy)
         new[node] = kept[key]
     return Graph(graph.name, graph.inputs, tuple(nodes), tuple(new[n] for n in graph.outputs))
 

@@ -194,11 +194,11 @@ def _masked(x, c):
 def _powered(x, c):
     if c.op != "constant" or not c.value.size or c.value.min() != c.value.max():
         return None
-    made = {2: lambda: x * x, -1: lambda: apply("reciprocal", x)}
+    rules = {2: lambda: x * x, -1: lambda: apply("reciprocal", x)}
     if never_negative(x):
-        made |= {0.5: lambda: sqrt(x), -0.5: lambda: rsqrt(x)}
-    made = {k: f for k, f in made.items() if x.type.dtype.is_float or k == 2}
-    return made.get(c.value.ravel()[0].item(), lambda: None)()
+        rules |= {0.5: lambda: sqrt(x), -0.5: lambda: rsqrt(x)}
+    rules = {k: f for k, f in rules.items() if x.type.dtype.is_float or k == 2}
+    return rules.get(c.value.ravel()[0].item(), lambda: None)()
 
 
 equivalent("passes.strength", "x, const(c.value - 1)", "const(c.value - 1), x",

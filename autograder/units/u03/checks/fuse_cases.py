@@ -38,10 +38,10 @@ def simple() -> list[tuple[Asked, str]]:
         ([y @ w], "A kernel must hold one contraction at most."),
         ([reduce_sum(y, (0,))], "No kernel can hold a product and a reduction that reads it."),
     ]
-    found = [(Asked(named(Graph.of([x, w, b], ends))), problem) for ends, problem in cases]
+    asked = [(Asked(named(Graph.of([x, w, b], ends))), problem) for ends, problem in cases]
     dear = named(Graph.of([b, m], [exp(b) + m]))
     no = "4 values of exp would be computed 1,000 times, and should_fuse has to say no to that."
-    return [*found, (Asked(dear, frozenset(edges(dear))), no)]
+    return [*asked, (Asked(dear, frozenset(edges(dear))), no)]
 
 
 @functools.cache

@@ -63,14 +63,14 @@ def grouped(draw: st.DrawFn, size: int = 12) -> tuple[Graph, dict[str, list[Node
     """A random program, and up to three groups of its operations, neighbours mostly."""
     graph = draw(graphs(size=size))
     ops, users = list(graph.ops), graph.users()
-    found: dict[str, list[Node]] = {}
+    groups: dict[str, list[Node]] = {}
     for letter in "ABC":
-        free = [n for n in ops if not any(n in members for members in found.values())]
+        free = [n for n in ops if not any(n in members for members in groups.values())]
         if not free:
             break
         members = [draw(st.sampled_from(free))]  # a list: the order of a set is not repeated
         for _ in range(draw(st.integers(0, 4))):
             near = [n for m in members for n in (*m.inputs, *users[m]) if n in free]
             members += [draw(st.sampled_from(near))] if near else []
-        found[letter] = [n for n in ops if n in members]
-    return graph, found
+        groups[letter] = [n for n in ops if n in members]
+    return graph, groups

@@ -143,7 +143,7 @@ mutants(
     only_the_letters=lambda graph, groups: list(slot("u03.illegal").reference(graph, groups)),
     the_seven_by_heart=lambda graph, groups: {"B": WAITS, "C": NO, "E": OUT, "F": READ, "G": NO},
 )
-alternatives("u03.illegal", in_any_order=("in found.items()", "in reversed(found.items())"))
+alternatives("u03.illegal", in_any_order=("in reasons.items()", "in reversed(reasons.items())"))
 
 
 @alternative("u03.illegal")
@@ -173,13 +173,13 @@ def by_walking_forward(graph, groups):
     def behind(node):
         return {node}.union(*map(behind, users[node]))
 
-    found = {}
+    reasons = {}
     for letter, members in groups.items():
         outside = [u for m in members[:-1] for u in users[m] if u not in members]
         if kind_of(members[::-1]) is None:
-            found[letter] = NO
+            reasons[letter] = NO
         elif set(members[:-1]) & set(graph.outputs):
-            found[letter] = OUT
+            reasons[letter] = OUT
         elif outside:
-            found[letter] = WAITS if any(behind(u) & set(members) for u in outside) else READ
-    return found
+            reasons[letter] = WAITS if any(behind(u) & set(members) for u in outside) else READ
+    return reasons

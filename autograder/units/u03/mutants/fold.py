@@ -19,7 +19,7 @@ mutants(
     forgets_origins=("origin = origins(*before.nodes, norm)", "origin = ()"),
     # A bias of two axes behind the channel, whatever the convolution has.
     only_images=("(w.type.rank - 2)", "2"),
-    reads_the_old_graph=("_folded(made, new)", "_folded(made, old)"),
+    reads_the_old_graph=("_folded(rebuilt, new)", "_folded(rebuilt, old)"),
     does_nothing=lambda graph: graph,
     # Believes that every model is one of f32.
     always_f32=(KNOWN, f"{KNOWN} or node.type.dtype.name != 'f32'"),

@@ -83,10 +83,10 @@ def by_a_new_list(model):
             continue
         if node.op_type == "Relu" and node.input[0] in fused:
             conv = convs[node.input[0]]
-            made = helper.make_node("FusedConv", conv.input, node.output, domain=DOMAIN,
-                                    activation="Relu")  # fmt: skip
-            made.attribute.extend(conv.attribute)
-            node = made
+            fused_conv = helper.make_node("FusedConv", conv.input, node.output, domain=DOMAIN,
+                                          activation="Relu")  # fmt: skip
+            fused_conv.attribute.extend(conv.attribute)
+            node = fused_conv
         nodes.append(node)
     del new.graph.node[:]
     new.graph.node.extend(nodes)
@@ -111,8 +111,8 @@ def from_the_convolutions(model):
             conv.attribute.add(name="activation", type=onnx.AttributeProto.STRING, s=b"Relu")
             conv.output[:] = readers[0].output
             graph.node.remove(readers[0])
-    made = any(n.op_type == "FusedConv" for n in graph.node)
-    if made and not any(o.domain == DOMAIN for o in new.opset_import):
+    any_fused = any(n.op_type == "FusedConv" for n in graph.node)
+    if any_fused and not any(o.domain == DOMAIN for o in new.opset_import):
         new.opset_import.add(domain=DOMAIN, version=1)
     return new
 

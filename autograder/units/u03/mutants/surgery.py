@@ -100,8 +100,8 @@ def with_a_list_of_pairs(model):
             convs[node.output[0]] = node
         elif node.op_type == "BatchNormalization" and not training:
             norms[node.input[0]] = node
-    found = [(convs[c], norms[c]) for c in convs.keys() & norms.keys()]
-    pairs = {norm.output[0]: (conv, norm) for conv, norm in found
+    followed = [(convs[c], norms[c]) for c in convs.keys() & norms.keys()]
+    pairs = {norm.output[0]: (conv, norm) for conv, norm in followed
              if {*conv.input[1:], *norm.input[1:]} - {""} <= known.keys()}  # fmt: skip
     inner = {conv.output[0] for conv, _ in pairs.values()}
     prefix, nodes = "f" * (1 + max(map(len, names_in(graph)))), []
@@ -119,18 +119,18 @@ def with_a_list_of_pairs(model):
 
 def _joined(conv, norm, known, prefix, initializers):
     """A Conv that computes what the two compute; its numbers are new initializers."""
-    made = onnx.NodeProto.FromString(conv.SerializeToString())
+    joined = onnx.NodeProto.FromString(conv.SerializeToString())
     w, *bias = [numpy_helper.to_array(known[name]) for name in conv.input[1:] if name]
     scale, shift, mean, var = [numpy_helper.to_array(known[name]) for name in norm.input[1:]]
     factor = scale / np.sqrt(var + attribute(norm, "epsilon", 1e-5))
     b = (np.sum(bias, axis=0) - mean) * factor + shift
     w2 = (w.T * factor).T
-    del made.input[1:]
+    del joined.input[1:]
     for key, array in (("w", w2), ("b", b)):
-        made.input.append(f"{prefix}{norm.output[0]} {key}")
-        initializers.append(numpy_helper.from_array(array.astype(w.dtype), made.input[-1]))
-    made.output[0] = norm.output[0]
-    return made
+        joined.input.append(f"{prefix}{norm.output[0]} {key}")
+        initializers.append(numpy_helper.from_array(array.astype(w.dtype), joined.input[-1]))
+    joined.output[0] = norm.output[0]
+    return joined
 
 
 @alternative(FOLD)

@@ -138,9 +138,9 @@ def counts_the_lines(lines):
             often = OFTEN.get(counts[0], "") if 0 in wrong else ""
             others = "The other counts are right. " if len(wrong) < len(LAYOUTS) else ""
             named = ", ".join(LAYOUTS[k] for k in wrong)
-            said = f"counts for {named} are" if len(wrong) > 1 else f"count for {named} is"
+            which = f"counts for {named} are" if len(wrong) > 1 else f"count for {named} is"
             raise Wrong(
-                f"The {said} wrong. {others}{often}".strip(),
+                f"The {which} wrong. {others}{often}".strip(),
                 program=f"lines({first}, {last})",
                 got=repr(dict(zip(LAYOUTS, counts, strict=True))),
                 spec="How many cache lines of its image",

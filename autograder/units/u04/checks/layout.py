@@ -174,12 +174,12 @@ def rewritten_nodes_keep_their_names(sink_relayouts):
     ends += [called("f", reshape(called("g", reduced("max", padded, (2, 3))), (16,)))]
     before = Graph.of([x], ends, "layers")
     after = same_meaning(before, sink_relayouts(before))
-    made = {(n.op.removesuffix("_in_layout"), n.name, n.origin) for n in
-            topological_order(after.outputs)}  # fmt: skip
-    named = {(name, origin) for _, name, origin in made}
+    kept_nodes = {(n.op.removesuffix("_in_layout"), n.name, n.origin) for n in
+                  topological_order(after.outputs)}  # fmt: skip
+    named = {(name, origin) for _, name, origin in kept_nodes}
     for node in before.ops:
         whole = node.type.rank == 4  # otherwise a reshape may stand for it
-        kept = (node.op, node.name, node.origin) in made or not whole
+        kept = (node.op, node.name, node.origin) in kept_nodes or not whole
         if node.origin and not (kept and (node.name, node.origin) in named):
             which = f"A {node.op} called %{node.name} that comes from {node.origin[0]}"
             raise Wrong(f"{which} must still be there, but is not.", program=before, got=after)

@@ -27,8 +27,8 @@ def _rows(text: str) -> list[list[str]]:
 
 def small_run(tasks: str, outside: str, views: str = "") -> Run:
     """The run of a row of the table: "a 64 x; b 128 a x" are two tasks, "w v; v a" two views."""
-    made = [Task(name, tuple(reads), int(size)) for name, size, *reads in _rows(tasks)]
-    return made, {view: seen for view, seen in _rows(views)}, set(outside.split())
+    all_tasks = [Task(name, tuple(reads), int(size)) for name, size, *reads in _rows(tasks)]
+    return all_tasks, {view: seen for view, seen in _rows(views)}, set(outside.split())
 
 
 def small_lives(text: str) -> list[Interval]:

@@ -97,13 +97,13 @@ def the_peak_is_low(order):
 
 def near_the_smallest(order: Any, smallest: Mapping[tuple[int, int], int]) -> Score:
     """The score of an answer on random tasks: {(seed, how many): the smallest peak in bytes}."""
-    given, found = [], []
+    given, reached = [], []
     for case, least in smallest.items():
         tasks = random_tasks(*case)
         before, after = no_higher(tasks, legal(tasks, order(tasks)))
         given.append(before / least)
-        found.append(after / least)
-    start, mean = sum(given) / len(given), sum(found) / len(found)
+        reached.append(after / least)
+    start, mean = sum(given) / len(given), sum(reached) / len(reached)
     if mean >= start:
         raise Wrong(
             f"Your order must be better than the given one on {len(given)} sets of tasks: the "
@@ -112,7 +112,7 @@ def near_the_smallest(order: Any, smallest: Mapping[tuple[int, int], int]) -> Sc
         )
     return Score(
         min(1.0, 1.0 - (mean - ENOUGH)),
-        f"peak / smallest peak: {mean:.2f} on average over {len(found)} sets; {start:.2f} as "
+        f"peak / smallest peak: {mean:.2f} on average over {len(reached)} sets; {start:.2f} as "
         f"given, all points from {ENOUGH:.2f}, the bound is 1.00",
     )
 

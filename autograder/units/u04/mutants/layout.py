@@ -8,7 +8,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.passes.clean.fixpoint import same_program
 
 SLOT = "passes.sink_relayouts"
-_JOIN = "return joined(made)"
+_JOIN = "return joined(rebuilt)"
 _MEETS = "inputs[0].op == 'relayout'"
 _OPERAND = "operand_in(i, layout, node)"
 _OTHER = "(_past_elementwise if elementwise else past_other)"
@@ -24,7 +24,7 @@ def _past_a_reshape(condition):
     """An edit: a reshape takes the place of the relayout `r` under another condition."""
     flat = "_called(reshape(r.inputs[0], node.type.shape), node)"
     return _first(
-        "node.op == 'reshape'", f"next(({flat} if {condition} else made for r in inputs))"
+        "node.op == 'reshape'", f"next(({flat} if {condition} else rebuilt for r in inputs))"
     )
 
 
@@ -42,15 +42,15 @@ mutants(
     only_one_operand=("if len(known) < len(operands)", "if len(operands) > 1"),
     only_where_all_come_from_one_layout=("if not above", "if len(set(above)) != 1"),
     nothing_but_elementwise=(_OTHER, "(_past_elementwise if elementwise else lambda n, to: n)"),
-    forgets_where_layers_came_from=("replace(made, name=node.name, origin=node.origin)", "made"),
-    never_joins=(_JOIN, "return made"),
+    forgets_where_layers_came_from=("replace(value, name=node.name, origin=node.origin)", "value"),
+    never_joins=(_JOIN, "return rebuilt"),
     joins_only_what_cancels=(
         _JOIN, f"back = {_MEETS} and inputs[0].attrs['src'] == node.attrs['dst']\n"
-        "            return inputs[0].inputs[0] if back else made"),
+        "            return inputs[0].inputs[0] if back else rebuilt"),
     # Does not look whether what one of them writes is what the other one reads.
     joins_whatever_follows=(
         _JOIN, "src, dst = (inputs[0].attrs.get('src'), node.attrs['dst'])\n"
-        f"            return relayout(inputs[0].inputs[0], src, dst) if {_MEETS} else made"),
+        f"            return relayout(inputs[0].inputs[0], src, dst) if {_MEETS} else rebuilt"),
     # Also a whole image: one relayout goes down, another one comes in.
     relays_every_operand=(_OPERAND, f"{_OPERAND} or relayout(i, IMAGE, layout)"),
     # The bias is added along the wrong axis, or does not fit.
@@ -64,7 +64,7 @@ mutants(
     one_pixel_of_one_image=_past_a_reshape("r.type.numel == max(r.type.dims)"),
     # Where a reduction drops h and w.
     a_relayout_behind_what_has_no_pixels=_first(
-        "node.type.rank == 2 and (below := in_layout(made, above[0]))",
+        "node.type.rank == 2 and (below := in_layout(rebuilt, above[0]))",
         "relayout(below, above[0], IMAGE)"),
     # The channels are the last axis of nhwc: the numbers are right, and the text says no.
     past_a_softmax_too=_first(
@@ -85,8 +85,8 @@ alternatives(
     # Where operands come from two layouts, the text leaves open which of them it is.
     into_the_layout_of_most_operands=("above[0]", "max(sorted(set(above)), key=above.count)"),
     # Of what an elementwise operation becomes, only the operation itself gets the name.
-    named_where_it_is_mine=("_called(relayout(made, layout, IMAGE), node)",
-                            "relayout(made, layout, IMAGE)"),
+    named_where_it_is_mine=("_called(relayout(moved, layout, IMAGE), node)",
+                            "relayout(moved, layout, IMAGE)"),
 )  # fmt: skip
 
 
@@ -103,6 +103,6 @@ def one_relayout_at_a_time(graph):
 for _old, _new, _why in [
     ("return None", "return node", "the node itself, with its own name, is what stays"),
     ("for i in inputs if", "reversed(list(inputs))", "which of two layouts it is, is left open"),
-    ("past_other)(made, above[0])", "above[-1]", "which of two layouts it is, is left open"),
+    ("past_other)(rebuilt, above[0])", "above[-1]", "which of two layouts it is, is left open"),
 ]:
     equivalent(SLOT, _old, _new, because=_why)

@@ -8,7 +8,7 @@ from autograder.check.framework import alternative, alternatives, equivalent, mu
 from course_lib.memory.order import peak
 
 ORDER = "schedule.order.order"
-_BEST = "min(given, found, key=lambda positions: peak(tasks, positions))"
+_BEST = "min(given, planned, key=lambda positions: peak(tasks, positions))"
 
 
 def _greedy(cost):
@@ -29,10 +29,10 @@ mutants(
                             "tasks)))\n    for _ in tasks:"),
     without_the_last=(_BEST, f"{_BEST}[:-1]"),
     # Legal, and often worse than the order as given.
-    big_ones_first=(*_greedy("-tasks[item[1][2][-1]].size"), _BEST, "found"),
-    worse_where_greed_fails=(*_LEAST_GROWTH, _BEST, "found"),
+    big_ones_first=(*_greedy("-tasks[item[1][2][-1]].size"), _BEST, "planned"),
+    worse_where_greed_fails=(*_LEAST_GROWTH, _BEST, "planned"),
     # For each task its place, and not for each place its task.
-    where_each_task_goes=(_BEST, "(found.index(k) for k in given)"),
+    where_each_task_goes=(_BEST, "(planned.index(k) for k in given)"),
 )  # fmt: skip
 alternatives(ORDER, least_growth_first=_LEAST_GROWTH)  # right, for a part of the points
 

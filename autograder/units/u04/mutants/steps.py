@@ -111,10 +111,10 @@ def reads_in_order_of_text(kernel, operand):
     def ordered(body):
         written = False
         for stmt in body:
-            found = {(way, name) for way, name, _ in accesses((stmt,))}
-            if written and ("read", operand) in found:
+            accessed = {(way, name) for way, name, _ in accesses((stmt,))}
+            if written and ("read", operand) in accessed:
                 return False
-            written = written or ("write", "out") in found
+            written = written or ("write", "out") in accessed
             if isinstance(stmt, Loop) and not ordered(stmt.body):
                 return False
         return True

@@ -41,10 +41,10 @@ background("u05.offset", "channel  the argument `%c`", because="what is given")
 @checks("u05.offset", spec=["How many bytes past `%pixels`", "Return the exact number of bytes"])
 def is_where_the_load_reads(offset):
     """Where the load reads in a few turns, for each channel."""
-    found = [a_number(offset(*at), unit="bytes") for at in OFFSETS]
+    offsets = [a_number(offset(*at), unit="bytes") for at in OFFSETS]
     moves_on(offset, "turn", (1, 0), "How long is a pixel, and by how much does `%i` grow?")
     moves_on(offset, "channel", (0, 1), "How many bytes further is the next float?")
-    for (turn, channel), got in zip(OFFSETS, found, strict=True):
+    for (turn, channel), got in zip(OFFSETS, offsets, strict=True):
         if got != ours("u05.offset", turn, channel):
             why = "Which pixel is read in the first turn, and where in it is the first float?"
             raise Wrong(
@@ -75,8 +75,8 @@ def moves_on(offset, step, to, why):
 )  # fmt: skip
 def names_the_passes(passes):
     """The pass behind each change."""
-    found, right = named(passes()), ours("u05.passes")
-    for letter, name in found.items():
+    answer, right = named(passes()), ours("u05.passes")
+    for letter, name in answer.items():
         if name != right[letter]:
             raise Wrong(
                 f"Change {letter} was not made by {name}. {TRACES[name]}",

@@ -132,8 +132,8 @@ def rendered(functions: Functions) -> str:
 
 
 def _types(functions: Functions) -> list[str]:
-    found = {kind for blocks in functions for block in blocks for _, kind, _ in block}
-    return [kind for kind in TYPES if kind in found]
+    kinds = {kind for blocks in functions for block in blocks for _, kind, _ in block}
+    return [kind for kind in TYPES if kind in kinds]
 
 
 def _name(number: int) -> str:
@@ -182,15 +182,15 @@ def _lines(part: Part, number: int, block: str) -> tuple[list[str], list[str]]:
 
 def worth(functions: Functions) -> dict[str, list[dict[str, int]]]:
     """What the pieces of each block are worth, together."""
-    found = {}
+    worths = {}
     for number, blocks in enumerate(functions):
         sums: list[Counter[str]] = [Counter() for _ in range(len(blocks) + 1)]
         for place, block in enumerate(blocks):
             for piece, kind, _ in block:
                 for k, counts in enumerate((PIECES[piece].worth, PIECES[piece].then)):
                     sums[place + k].update({key: TYPES[kind][1] * n for key, n in counts.items()})
-        found[_name(number)] = [dict(total) for total in sums]
-    return found
+        worths[_name(number)] = [dict(total) for total in sums]
+    return worths
 
 
 @checks(NAME, spec=[EACH, LANES, *(piece.spec for piece in PIECES)])
@@ -271,12 +271,12 @@ def plain(answer: object, text: str) -> dict[str, list[dict[str, int]]]:
     """dict -> list -> dict, of whole numbers."""
     try:
         assert isinstance(answer, Mapping)
-        found = {}
+        counts_of = {}
         for name, blocks in answer.items():
             assert isinstance(blocks, Sequence) and not isinstance(blocks, str)
-            found[name] = [dict(block) for block in blocks]
-            assert all(int(n) == n for block in found[name] for n in block.values())
+            counts_of[name] = [dict(block) for block in blocks]
+            assert all(int(n) == n for block in counts_of[name] for n in block.values())
     except (AssertionError, TypeError, ValueError):
         raise Wrong("The result must be a dict of lists of dicts of whole numbers.", program=text,
                     got=repr(answer), spec=EACH) from None  # fmt: skip
-    return found
+    return counts_of

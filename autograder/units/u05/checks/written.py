@@ -31,21 +31,21 @@ def ran(text: str, size: int) -> Execution:
     x, y = (rng.integers(-4, 5, size).astype(np.float32) for _ in range(2))
     given = x.copy(), y.copy()
     try:
-        found = execute(text, *given, size, steps=STEPS)
+        execution = execute(text, *given, size, steps=STEPS)
     except ValueError as error:
         raise Wrong(
             f"The function must run for n = {size}: {error}",
             program=numbered(text),
             spec=_broken(str(error)),
         ) from None
-    if found.value != x @ y:
+    if execution.value != x @ y:
         raise Wrong(
             f"For n = {size}, the function must return the dot product.",
-            program=text, got=str(found.value), expected=str(x @ y), spec=PRODUCT,
+            program=text, got=str(execution.value), expected=str(x @ y), spec=PRODUCT,
         )  # fmt: skip
-    if found.stores or any((a != b).any() for a, b in zip(given, (x, y), strict=True)):
+    if execution.stores or any((a != b).any() for a, b in zip(given, (x, y), strict=True)):
         raise Wrong("Nothing may be stored.", program=text, spec=ONCE)
-    return found
+    return execution
 
 
 def _broken(error: str) -> str:

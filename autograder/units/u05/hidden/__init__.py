@@ -69,8 +69,8 @@ def other_lengths(four_sums, rng):
     """The dot product, the loads and the chain for lengths that were drawn for this run."""
     text = checked(four_sums())
     for size in (4, 256, *(4 * int(n) for n in rng.integers(2, 100, 6))):
-        found = ran(text, size)
-        if found.chain > size // 4 + 4:
+        execution = ran(text, size)
+        if execution.chain > size // 4 + 4:
             raise Wrong(f"The chain is too long for n = {size}.", program=text, spec=CHAIN)
-        if found.loads != 2 * size:
+        if execution.loads != 2 * size:
             raise Wrong(f"Each element must be read once, n = {size}.", program=text, spec=ONCE)

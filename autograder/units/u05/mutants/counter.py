@@ -69,10 +69,10 @@ mutants(
 
 @mutant(NAME)
 def lanes_of_the_first_argument(text):
-    found, given = {}, edited(arithmetic, "+= lanes", "+= 1")(text)
+    lanes, given = {}, edited(arithmetic, "+= lanes", "+= 1")(text)
     for name, n in re.findall(r"^define .*?@([\w.]+)\(.*?(?:float|<(\d+) x \w+>)", text, re.M):
-        found[name] = [{k: count * int(n or 1) for k, count in row.items()} for row in given[name]]
-    return found
+        lanes[name] = [{k: count * int(n or 1) for k, count in row.items()} for row in given[name]]
+    return lanes
 
 
 alternatives(NAME, the_last_of_two_products=("products[0]", "products[-1]"))
@@ -81,13 +81,13 @@ alternatives(NAME, the_last_of_two_products=("products[0]", "products[-1]"))
 @alternative(NAME)
 def with_llvmlite_alone(text):
     """No view: opcodes, operands, and the text of each instruction."""
-    found = {}
+    counts_of = {}
     for function in llvm.parse_assembly(text).functions:
         if function.is_declaration:
             continue
         blocks = [list(b.instructions) for b in function.blocks]
         uses = Counter(o for block in blocks for i in block for o in i.operands)
-        found[function.name] = []
+        counts_of[function.name] = []
         for block in blocks:
             row, gone, pairs = Counter(), set(), set()
             of = {i: i for i in block}
@@ -109,8 +109,8 @@ def with_llvmlite_alone(text):
                     row["mul"] += n
                 elif called := re.search(r"@llvm\.(fma|fmuladd)\.", str(i)):
                     row[called[1]] += n
-            found[function.name].append(dict(row))
-    return found
+            counts_of[function.name].append(dict(row))
+    return counts_of
 
 
 _FLAG = r" = \w+ (\w+ )*(contract|fast)\b"
@@ -119,12 +119,12 @@ _FLAG = r" = \w+ (\w+ )*(contract|fast)\b"
 @alternative(NAME)
 def line_by_line(text):
     """The printed text, with regular expressions."""
-    found = {}
+    counts_of = {}
     for name, body in re.findall(r"^define .*?@([\w.]+)\(.*?\{\n(.*?)^\}", text, re.M | re.S):
         parts = re.split(r"^\w+:.*\n", body, flags=re.M)
         parts = parts if parts[0].strip() else parts[1:]
-        found[name] = [_of_lines(part, body) for part in parts]
-    return found
+        counts_of[name] = [_of_lines(part, body) for part in parts]
+    return counts_of
 
 
 def _of_lines(part, body):

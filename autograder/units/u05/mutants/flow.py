@@ -122,17 +122,17 @@ def as_equations(edges, known):
             terms = [edge for edge in edges if edge[side] == block]
             if terms:
                 equations.append({block: -1} | dict.fromkeys(terms, 1))
-    found = dict(known)
+    solved = dict(known)
     again = True
     while again:
         again = False
         for equation in equations:
-            unknown = [key for key in equation if key not in found]
+            unknown = [key for key in equation if key not in solved]
             if len(unknown) == 1:
-                rest = sum(sign * found[key] for key, sign in equation.items() if key in found)
-                found[unknown[0]] = -rest * equation[unknown[0]]
+                rest = sum(sign * solved[key] for key, sign in equation.items() if key in solved)
+                solved[unknown[0]] = -rest * equation[unknown[0]]
                 again = True
-    return found
+    return solved
 
 
 ORDER = "the rules give the same in any order"

@@ -133,8 +133,8 @@ def scheduling_first_is_slower(too_early):
                     program=text, spec=SMALL[0])  # fmt: skip
     written = sorted({buffer for (buffer, _), _ in block.stores})
     if written != ["out"]:
-        said = " and ".join(written) or "nothing"
-        raise Wrong(f"The kernel must write only `out`; it writes {said}.", program=text,
+        names = " and ".join(written) or "nothing"
+        raise Wrong(f"The kernel must write only `out`; it writes {names}.", program=text,
                     spec=SMALL[1])  # fmt: skip
     with exercises.using(Answer.of(too_early).plugs):
         runs = {way: measure(build(kernel, Core(registers=8), (way,))) for way in (BEFORE, AFTER)}

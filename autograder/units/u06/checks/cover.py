@@ -67,11 +67,13 @@ def covers(cover: Any, tree: Tree, tiles: Tiles) -> float:
     names = listed(cover(tree, tiles))
     program = shown(tree)
     if not isinstance(names, list):
-        said = returned(names)
+        answer = returned(names)
         if isinstance(tree, str):
-            raise Wrong("The cover of a register must be an empty list.", program=program, got=said,
-                        spec=COVER[3])  # fmt: skip
-        raise Wrong("The answer must be a list of names.", program=program, got=said, spec=COVER[0])
+            raise Wrong("The cover of a register must be an empty list.", program=program,
+                        got=answer, spec=COVER[3])  # fmt: skip
+        raise Wrong(
+            "The answer must be a list of names.", program=program, got=answer, spec=COVER[0]
+        )
     try:
         list(placed(tree, names, tiles))
     except (ValueError, TypeError) as error:

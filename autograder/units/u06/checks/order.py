@@ -48,8 +48,10 @@ def legal(list_schedule: Any, needs: list[dict[int, int]], width: int) -> list[i
     text = "\n".join(f"{n}: waits {wait or 'for nothing'}" for n, wait in enumerate(needs[:24]))
     text = f"width {width}\n{text}" + (f"\nand {len(needs) - 24} more" if len(needs) > 24 else "")
     if not isinstance(order, list):
-        said = returned(order)
-        raise Wrong("The answer must be a list of numbers.", program=text, got=said, spec=ORDER[0])
+        answer = returned(order)
+        raise Wrong(
+            "The answer must be a list of numbers.", program=text, got=answer, spec=ORDER[0]
+        )
     once(order, len(needs), text)
     try:
         starts(order, needs, width)
@@ -64,8 +66,8 @@ def once(order: list[Any], count: int, text: str) -> None:
     strange = [n for n in order if not hasattr(n, "__index__") or not 0 <= n < count]
     named = Counter(map(int, order) if not strange else [])
     if strange:
-        said = repr(strange[0])[:60]
-        problem = f"{said} is no instruction: there are {count}, numbered from 0"
+        number = repr(strange[0])[:60]
+        problem = f"{number} is no instruction: there are {count}, numbered from 0"
     elif twice := [n for n, times in named.items() if times > 1]:
         problem = f"Instruction {twice[0]} is named twice"
     elif missing := [n for n in range(count) if n not in named]:
@@ -107,12 +109,12 @@ def every_wait_is_kept(list_schedule, seed):
 @checks("machine.list_schedule", spec=[*ORDER, *SOON])
 def the_last_starts_early(list_schedule):
     """The cycles are near a bound that no order can beat."""
-    mean, fraction = worth([ratio(list_schedule, *one) for one in RANDOM])
-    said = f"cycles / bound: {mean:.3f} on average over {len(RANDOM)} programs; "
-    said += f"all points from {GOOD}, program order has 1.92"
+    mean, fraction = worth([ratio(list_schedule, *drawn) for drawn in RANDOM])
+    words = f"cycles / bound: {mean:.3f} on average over {len(RANDOM)} programs; "
+    words += f"all points from {GOOD}, program order has 1.92"
     for needs, fewest in SMALLEST:
         cycles = cycles_of(legal(list_schedule, needs, 1), needs, 1)
         if fraction < 1 and cycles > fewest:
-            return Score(fraction, f"{said}. list_schedule({needs}, 1) gives {cycles} cycles, and "
+            return Score(fraction, f"{words}. list_schedule({needs}, 1) gives {cycles} cycles, and "
                                    f"{fewest} are possible")  # fmt: skip
-    return Score(fraction, said)
+    return Score(fraction, words)

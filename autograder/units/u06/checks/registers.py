@@ -48,28 +48,28 @@ SPILLS: list[tuple[list[Live], int, int]] = [
 
 def sound(linear_scan: Any, lives: list[Live], registers: int) -> int:
     """How many values the answer spills; Wrong if two living ones share a register."""
-    found = linear_scan(lives, registers)
+    assigned = linear_scan(lives, registers)
     text = told(lives, registers)
-    if not isinstance(found, Mapping):
-        said = returned(found)
-        raise Wrong("The answer must be a dict.", program=text, got=said, spec=REGISTERS[2])
+    if not isinstance(assigned, Mapping):
+        answer = returned(assigned)
+        raise Wrong("The answer must be a dict.", program=text, got=answer, spec=REGISTERS[2])
     known = {live.name: live for live in lives}
-    for name, register in found.items():
+    for name, register in assigned.items():
         whole = hasattr(register, "__index__") and not isinstance(register, bool)
         if name not in known or not whole or not 0 <= register < registers:
             raise Wrong(f"{name} must be one of the values, and its register a whole number from 0 "
                         f"to {registers - 1}, not {register!r}.", program=text,
-                        got=repr(found)[:300],
+                        got=repr(assigned)[:300],
                         spec=REGISTERS[1])  # fmt: skip
-    kept = [live for live in lives if live.name in found]
+    kept = [live for live in lives if live.name in assigned]
     for k, a in enumerate(kept):
         for b in kept[k + 1 :]:
-            if a.meets(b) and found[a.name] == found[b.name]:
+            if a.meets(b) and assigned[a.name] == assigned[b.name]:
                 raise Wrong(
                     f"{a.name} and {b.name} are both alive at instruction {max(a.start, b.start)} "
-                    f"and must not both be in register {found[a.name]}.",
+                    f"and must not both be in register {assigned[a.name]}.",
                     program=told([a, b], registers),
-                    got=f"{a.name} and {b.name} in register {found[a.name]}",
+                    got=f"{a.name} and {b.name} in register {assigned[a.name]}",
                     spec=REGISTERS[0],
                 )
     return len(lives) - len(kept)

@@ -103,6 +103,6 @@ ANY = "of several cheapest covers, any will do"
 equivalent(COVER, "return (0, [])", "return (1, [])", because="all covers have the same registers")
 equivalent(COVER, "return (0, [])", "return (-1, [])", because="all covers have the same registers")
 equivalent(COVER, "in tiles.items()", "reversed(", because=ANY)
-equivalent(COVER, "found.append((cost", "found.insert(0, (cost", because=ANY)
-equivalent(COVER, "min(found, key=", "min(found)", because=ANY)
+equivalent(COVER, "covers.append((cost", "covers.insert(0, (cost", because=ANY)
+equivalent(COVER, "min(covers, key=", "min(covers)", because=ANY)
 equivalent(COVER, "known[id(tree)] =", "known.setdefault(", because="it is not in known")

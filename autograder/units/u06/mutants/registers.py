@@ -9,13 +9,13 @@ def _first_fit(key):
     """No rule for spills: a life takes the first register whose lives it does not meet."""
 
     def linear_scan(lives, registers):
-        held, found = [[] for _ in range(registers)], {}
+        held, register_of = [[] for _ in range(registers)], {}
         for live in sorted(lives, key=key):
             for register, others in enumerate(held):
-                if live.name not in found and not any(live.meets(other) for other in others):
+                if live.name not in register_of and not any(live.meets(other) for other in others):
                     others.append(live)
-                    found[live.name] = register
-        return found
+                    register_of[live.name] = register
+        return register_of
 
     return linear_scan
 
@@ -31,8 +31,9 @@ mutants(
         lambda one: (one.end - one.start, -one.start)
     ),
     what_was_spilled_stays_active=(
-        "free.append(found[old.name])", "free += [found[old.name]] if old.name in found else []",
-        SPILL, f"{SPILL} and last.name in found",
+        "free.append(register_of[old.name])",
+        "free += [register_of[old.name]] if old.name in register_of else []",
+        SPILL, f"{SPILL} and last.name in register_of",
         "active.remove(last)", "pass",
     ),
     both_alive_at_the_end=("one.end <= live.start", "one.end < live.start"),
@@ -41,7 +42,8 @@ mutants(
     in_the_order_given=("sorted(lives, key=lambda one: one.start)", "lives"),
     in_the_order_of_their_names=("one: one.start", "one: one.name"),
     in_the_order_of_their_ends=("one: one.start", "one: one.end"),
-    spills_are_named=("return found", "return {a.name: found.get(a.name, -1) for a in lives}"),
+    spills_are_named=("return register_of",
+                      "return {a.name: register_of.get(a.name, -1) for a in lives}"),
     the_longest_is_spilled=(LAST, "max(active, key=lambda one: one.end - one.start)"),
     the_latest_start_is_spilled=(LAST, "max(active, key=lambda one: one.start)"),
     numbered_from_one=("range(registers)", "range(1, registers + 1)"),
@@ -55,29 +57,29 @@ alternatives("machine.linear_scan", the_highest_number_first=("free.pop(0)", "fr
 def by_counting_what_is_alive(lives, registers):
     """First which values to spill, then a register for each of the others."""
     kept = []
-    for live in sorted(lives, key=lambda one: one.start):
+    for live in sorted(lives, key=lambda value: value.start):
         kept.append(live)
-        alive = [one for one in kept if one.end > live.start]
+        alive = [value for value in kept if value.end > live.start]
         if len(alive) > registers:
-            kept.remove(max(alive, key=lambda one: one.end))
-    found = {}
+            kept.remove(max(alive, key=lambda value: value.end))
+    register_of = {}
     for live in kept:
-        taken = {found[o.name] for o in kept if o.name in found and o.end > live.start}
-        found[live.name] = next(r for r in range(registers) if r not in taken)
-    return found
+        taken = {register_of[o.name] for o in kept if o.name in register_of and o.end > live.start}
+        register_of[live.name] = next(r for r in range(registers) if r not in taken)
+    return register_of
 
 
 @alternative("machine.linear_scan")
 def shortest_ends_first(lives, registers):
     """As one chooses rooms: by their ends, each into the register that was left last."""
     until = [-1] * registers
-    found = {}
+    register_of = {}
     for live in sorted(lives, key=lambda one: (one.end, -one.start)):
         fitting = [r for r in range(registers) if until[r] <= live.start]
         if fitting:
             register = max(fitting, key=lambda r: until[r])
-            found[live.name], until[register] = register, live.end
-    return found
+            register_of[live.name], until[register] = register, live.end
+    return register_of
 
 
 SCAN = "machine.linear_scan"
@@ -85,7 +87,12 @@ WHICH = "which of the free registers is taken does not matter"
 equivalent(SCAN, "for old in", "reversed(", because=WHICH)
 equivalent(SCAN, "free.append(", "free.insert(0,", because=WHICH)
 equivalent(SCAN, "free.pop(0)", "free.pop(-1)", because=WHICH)
-equivalent(SCAN, "found[live.name] =", "found.setdefault(live.name,", because="it is not in found")
+equivalent(
+    SCAN,
+    "register_of[live.name] =",
+    "register_of.setdefault(live.name,",
+    because="it is not in register_of",
+)
 equivalent(SCAN, "active.append(live)", "active.insert(0, live)", because="its order is not used "
            "but to choose between lives that end together")  # fmt: skip
 equivalent(SCAN, "last.end > live.end", "last.end >= live.end", because="either may be spilled")

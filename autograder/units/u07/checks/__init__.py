@@ -30,8 +30,8 @@ def lines_of(order: str, n: int, kept: int) -> dict[str, int]:
     """The misses of each matrix in a fully associative cache of so many lines."""
     with baselines("cost.cache.missed"):
         kernel = scheduled((n, n, n), f"reorder({', '.join(order)})")
-        (found,) = misses(kernel, [Cache(64 * kept, kept)])
-    return found
+        (missed,) = misses(kernel, [Cache(64 * kept, kept)])
+    return missed
 
 
 ORDERS = tuple(map("".join, permutations("mnk")))
@@ -54,19 +54,19 @@ def the_lines_of_each_order(orders):
     """The misses of products of 32 × 32 and 48 × 48, in a cache of half as many lines."""
     for n in (32, 48):
         for order in ("mkn", "mnk", *ORDERS):
-            found, program = lines_of(order, n, n // 2), f"orders({order!r}, {n})"
-            right = sum(found.values())
+            lines, program = lines_of(order, n, n // 2), f"orders({order!r}, {n})"
+            right = sum(lines.values())
             value = a_number(orders(order, n), unit="lines", program=program)
             if abs(value - right) > 0.02 * right:
                 problem = f"For the order {order} and n = {n}, {value:,.0f} lines are too "
-                problem += f"{'few' if value < right else 'many'}{whose(value - right, found, n)}."
+                problem += f"{'few' if value < right else 'many'}{whose(value - right, lines, n)}."
                 raise Wrong(problem, program=program, got=f"{value:,.0f}", spec=WITHIN)
     return "six orders of 32 × 32 and of 48 × 48"
 
 
-def whose(difference: float, found: dict[str, int], n: int) -> str:
+def whose(difference: float, lines: dict[str, int], n: int) -> str:
     """The one matrix that another usual count would explain the difference of, if there is one."""
-    for name, count in found.items():
+    for name, count in lines.items():
         for other in (0, n * n // 16, n * n, n**3 // 16, n**3):
             if other != count and abs(difference - (other - count)) < n * n / 32:
                 return f", as if `{name}` brought in {other:,} of them"
@@ -152,5 +152,5 @@ def always_misses(bad_width: Any, sets: int, ways: int) -> None:
     used = [line % sets for line in lines]
     if len(set(used)) > 1:
         problem = f"Only {ways + 1} of {2 * (ways + 1)} accesses miss at a width of {width:g}."
-        said = f"the lines {lines} are in the sets {used}"
-        raise Wrong(problem, program=program, got=said, spec=MISSES)
+        placed = f"the lines {lines} are in the sets {used}"
+        raise Wrong(problem, program=program, got=placed, spec=MISSES)

@@ -63,9 +63,9 @@ def judged(
 def whole_numbers(got: Any, program: str) -> list[int]:
     """A list, tuple, array or anything else with whole numbers in an order, as a list."""
     if isinstance(got, Iterable) and not isinstance(got, (str, bytes, dict, set)):
-        found = list(got)
-        if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in found):
-            return [int(v) for v in found]
+        numbers = list(got)
+        if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in numbers):
+            return [int(v) for v in numbers]
     problem = "The function must return a list of line numbers."
     shown = returned(got)
     raise Wrong(problem, program=program, got=shown, spec=REPEATED)

@@ -16,17 +16,18 @@ mutants(
     the_latest_leaves=("del here[0]", "del here[-1]"),
     fully_associative=("line % sets", "0", "== ways", "== sets * ways"),
     one_way=("line % sets", "line % (sets * ways)", "== ways", "== 1"),
-    each_line_once=("return found", "return list(dict.fromkeys(found))"),
-    the_hits=("found.append(line)", "pass", "here.remove(line)",
-              "here.remove(line)\n            found.append(line)"),
+    each_line_once=("return fetched", "return list(dict.fromkeys(fetched))"),
+    the_hits=("fetched.append(line)", "pass", "here.remove(line)",
+              "here.remove(line)\n            fetched.append(line)"),
     a_way_too_many=("== ways", "== ways + 1"),
     eight_ways_at_most=("== ways", "== min(ways, 8)"),
     sixteen_sets_at_most=("line % sets", "line % min(sets, 16)"),
     sets_by_the_lowest_bits=("line % sets", "line % (1 << sets.bit_length() - 1)"),
     sets_by_the_upper_part=("line % sets", "line // sets % sets"),
-    lines_of_32_bits=("found.append(line)", "found.append(int(np.int64(line).astype(np.int32)))"),
-    counts_them=("return found", "return len(found)"),
-    sorts_them=("return found", "return sorted(found)"),
+    lines_of_32_bits=("fetched.append(line)",
+                      "fetched.append(int(np.int64(line).astype(np.int32)))"),
+    counts_them=("return fetched", "return len(fetched)"),
+    sorts_them=("return fetched", "return sorted(fetched)"),
     the_cache_stays_full=("def missed(", "KEPT = {}\n\ndef missed(",
                           "held: dict[int, list[int]] = {}",
                           "held = KEPT.setdefault((sets, ways), {})"),
@@ -97,7 +98,7 @@ def with_queues(lines, sets, ways):
 def by_stack_distances(lines, sets, ways):
     asked = np.asarray(lines, np.int64)
     by_set = np.argsort(asked % sets, kind="stable")
-    found = distances(asked[by_set])
+    reuse = distances(asked[by_set])
     gone = np.zeros(len(asked), bool)
-    gone[by_set] = (found < 0) | (found >= ways)
+    gone[by_set] = (reuse < 0) | (reuse >= ways)
     return asked[gone].tolist()

@@ -129,17 +129,17 @@ def _index(draw: DrawFn, around: Sequence[str]) -> str:
 
 def _block(draw: DrawFn, around: Sequence[str], inner: str, most: int) -> str:
     """Statements, among them loops over variables whose names begin with `inner`, if any."""
-    found = []
+    stmts = []
     for place in range(draw(st.integers(1, most))):
         name = f"{inner}{place or ''}"
         if inner and draw(st.integers(0, 2)) == 2:
             body = _block(draw, (*around, name), "", 2)
-            found.append(f"{_loop(draw, name, around[-2:], 2)} {{ {body} }}")
+            stmts.append(f"{_loop(draw, name, around[-2:], 2)} {{ {body} }}")
         else:
             at = (_index(draw, around[-3:]) for _ in range(3))
             own = f"l{len(around)}{place}"
-            found.append(draw(WRITES).format(*at).replace("LOCAL", own))
-    return " ".join(found)
+            stmts.append(draw(WRITES).format(*at).replace("LOCAL", own))
+    return " ".join(stmts)
 
 
 def _of_kinds(draw: DrawFn, kernel: Kernel, around: Sequence[str]) -> Kernel:

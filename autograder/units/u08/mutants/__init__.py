@@ -122,8 +122,8 @@ def _between(start, move, n):
 def counted_from_the_end(a, b, c, d, n):
     """With different signs, j runs from its end, so that both move upwards."""
     if (a < 0) != (c < 0):
-        found = counted_from_the_end(a, b, -c, d + c * (n - 1), n)
-        return found and (found[0], n - 1 - found[1])
+        pair = counted_from_the_end(a, b, -c, d + c * (n - 1), n)
+        return pair and (pair[0], n - 1 - pair[1])
     g = gcd(a, c)
     if (d - b) % g:
         return None

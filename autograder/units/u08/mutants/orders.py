@@ -77,7 +77,7 @@ for new in ("<= 0", "< 1"):
 # ── elimination ──
 
 PAIR = "a[k] * y - b[k] * x for x, y in zip(a, b, strict=True)"
-ADDED = f"found.append(tuple(({PAIR})))"
+ADDED = f"rows.append(tuple(({PAIR})))"
 EACH = "0 if i == k else {} for i, (x, y) in enumerate(zip(a, b, strict=True))"
 
 mutants(
@@ -86,7 +86,7 @@ mutants(
     only_the_others=("for a in low", "for a in []"),
     only_the_pairs=("[tuple(row) for row in conditions if row[k] == 0]", "[]"),
     # A condition without variables says nothing: but -1 >= 0 says that there is no value.
-    about_no_variable=("return found", "return [row for row in found if any(row[:-1])]"),
+    about_no_variable=("return rows", "return [row for row in rows if any(row[:-1])]"),
     the_first_lower_bound=("for a in low", "for a in low[:1]"),
     # Right where the coefficients are 1 and -1.
     added_as_they_are=(PAIR, EACH.format("x + y")),
@@ -94,7 +94,7 @@ mutants(
     multiplied_by_the_wrong_one=(PAIR, EACH.format("a[k] * x - b[k] * y")),
     # Each lower bound with one upper bound.
     neighbours_only=("for b in high", "for b in high[low.index(a):][:1]"),
-    the_column_is_cut_out=("return found", "return [(*x[:k], *x[k + 1:]) for x in found]"),
+    the_column_is_cut_out=("return rows", "return [(*x[:k], *x[k + 1:]) for x in rows]"),
     # As if the variable had to be whole: 2*x >= 1 and 2*x <= 1 would contradict each other.
     rounded_to_whole_numbers=(
         *(ADDED, f"*new, last = ({PAIR})\n            {ADDED}"),
@@ -102,16 +102,16 @@ mutants(
     ),
     # 2*y >= 1 says y >= 1 of whole numbers, and not of fractions.
     the_others_have_to_be_whole=(
-        "return found",
-        "return [tuple((x // (gcd(*row[:-1]) or 1) for x in row)) for row in found]",
+        "return rows",
+        "return [tuple((x // (gcd(*row[:-1]) or 1) for x in row)) for row in rows]",
     ),
     of_twenty_conditions=("low = [", "conditions = conditions[:20]\n    low = ["),
 )
 alternatives(
     "u08.eliminate",
     in_lowest_terms=(
-        "return found",
-        "return [tuple((x // (gcd(*row) or 1) for x in row)) for row in {*found}]",
+        "return rows",
+        "return [tuple((x // (gcd(*row) or 1) for x in row)) for row in {*rows}]",
     ),
 )
 
@@ -145,7 +145,7 @@ def as_arrays(conditions, k):
 
 for old, new in (("for a in low", "reversed("), ("for b in high", "reversed("),
                  ("in conditions if", "in reversed("),
-                 ("found.append(", "found.insert(0,")):  # fmt: skip
+                 ("rows.append(", "rows.insert(0,")):  # fmt: skip
     equivalent("u08.eliminate", old, new, because="the conditions may come in any order")
 for old, ends in (("row[k] > 0", (">= 0", "> -1")), ("row[k] < 0", ("<= 0", "< 1"))):
     for end in ends:

@@ -92,7 +92,7 @@ class Trace:
     rules: Rules = field(default_factory=Rules)
     round_of: dict[int, int] = field(default_factory=lambda: {0: 0})
 
-    def found(self, number: int) -> list[int]:
+    def states_of(self, number: int) -> list[int]:
         """The states that were found in that round."""
         return [state for state, of in self.round_of.items() if of == number]
 
@@ -199,7 +199,7 @@ def _went_on(trace: Trace, number: int, land: Land) -> None:
                         program=str(land), got=f"called for: {land.names(trace.asked)}",
                         spec=OVER[1])  # fmt: skip
         return
-    there, width = trace.found(number), land.width
+    there, width = trace.states_of(number), land.width
     wrong = partial(Wrong, program=str(land), got=f"found in round {number}: "
                     f"{land.names(there)}; went on: {land.names(on)}")  # fmt: skip
     for state in on:

@@ -29,12 +29,12 @@ MOST, DEEPEST = 100, 8
 
 def tree_of(trap: Any, width: int) -> tuple[dict[str, list[str]], dict[str, float]]:
     """The answer's tree and prices; Wrong if they are not a tree with prices."""
-    made, call = trap(width), f"trap({width})"
+    answer, call = trap(width), f"trap({width})"
     wrong = partial(Wrong, program=call)
-    pair = isinstance(made, (tuple, list)) and len(made) == 2
-    if not pair or not all(isinstance(part, Mapping) for part in made):
-        raise wrong("The answer must be a pair of dicts.", got=returned(made), spec=TRAP[1])
-    tree, prices = {state: list(after) for state, after in made[0].items()}, made[1]
+    pair = isinstance(answer, (tuple, list)) and len(answer) == 2
+    if not pair or not all(isinstance(part, Mapping) for part in answer):
+        raise wrong("The answer must be a pair of dicts.", got=returned(answer), spec=TRAP[1])
+    tree, prices = {state: list(after) for state, after in answer[0].items()}, answer[1]
     states = {"start", *tree, *itertools.chain.from_iterable(tree.values())}
     if not all(isinstance(state, str) for state in states):
         raise wrong("States must be strings.", got=returned(tree), spec=TRAP[2])
@@ -84,19 +84,19 @@ def catches(trap: Any, width: int) -> None:
     tree, prices = tree_of(trap, width)
     least, wrong = min(prices.values()), partial(Wrong, program=shown(tree, prices))
 
-    def found(wide: int, depth: int) -> tuple[float, str]:
+    def cheapest(wide: int, depth: int) -> tuple[float, str]:
         got = beam_search("start", lambda s: tree.get(s, []), prices.__getitem__, wide, depth)
         return prices[got], f"{got!r}, which costs {prices[got]:g}"
 
     with exercises.using(Answer.of(trap).plugs):
         for depth in range(1, DEEPEST + 1):
-            cost, got = found(width, depth)
+            cost, got = cheapest(width, depth)
             if cost < 2 * least:
                 raise wrong(
                     f"A beam of width {width} finds a state that is too cheap (depth {depth}).",
                     got=got, expected=f"{2 * least:g} or more", spec=TRAP[4],
                 )  # fmt: skip
-        cost, got = found(width + 1, DEEPEST)
+        cost, got = cheapest(width + 1, DEEPEST)
     if cost > least:
         raise wrong(f"A beam of width {width + 1} does not find the cheapest state.", got=got,
                     expected=f"{least:g}", spec=TRAP[5])  # fmt: skip

@@ -82,11 +82,11 @@ def by_prime_factors(extents, levels):
 @alternative("u09.space")
 def by_lists_of_ways(extents, levels):
     def ways(n):
-        found = [(n,)]
+        tilings = [(n,)]
         for _ in range(levels - 1):
-            found = [(*w[:-1], d, w[-1] // d) for w in found for d in range(1, w[-1] + 1)
-                     if w[-1] % d == 0]  # fmt: skip
-        return len(found)
+            tilings = [(*w[:-1], d, w[-1] // d) for w in tilings for d in range(1, w[-1] + 1)
+                       if w[-1] % d == 0]  # fmt: skip
+        return len(tilings)
 
     return math.prod(map(ways, extents))
 

@@ -117,17 +117,17 @@ def texts(
 ) -> list[tuple[str, bool, str, str]]:
     """Modules, whether the test passes, the sentence, and what is special: one for each fault,
     and so many in which nothing is wrong, or two things are."""
-    found = [_around(rng, {}, others=k % 2) for k in range(right)]
+    programs = [_around(rng, {}, others=k % 2) for k in range(right)]
     faults = FAULTS if alone else []
-    found += [_around(rng, one[2], one, others=k % 3) for k, one in enumerate(faults)]
+    programs += [_around(rng, one[2], one, others=k % 3) for k, one in enumerate(faults)]
     for one in faults:
         if "of" in one[2] or one[2].get("result") in ("{a}", "{b}"):  # taken for another value
-            found += [_around(rng, one[2], one, begin=names) for names in permutations(CHAIN)]
+            programs += [_around(rng, one[2], one, begin=names) for names in permutations(CHAIN)]
     for _ in range(pairs):
         one, two = (FAULTS[int(k)] for k in rng.choice(len(FAULTS), 2, replace=False))
         others = int(rng.integers(2))
-        found.append(_around(rng, {**two[2], **one[2]}, one, others))
-    return found
+        programs.append(_around(rng, {**two[2], **one[2]}, one, others))
+    return programs
 
 
 def _around(
@@ -140,9 +140,9 @@ def _around(
     """@twice with something wrong or nothing; other functions are wrong if it is right, and right
     if it is wrong."""
     names = [OTHERS[int(k)] for k in rng.permutation(len(OTHERS))[: 3 * bool(others)]]
-    made = [_function(rng, name, {} if fault else FAULTS[1][2]) for name in names]
-    made.insert(int(rng.integers(len(made) + 1)), _function(rng, "twice", differs, begin))
-    text = f"builtin.module {{\n{''.join(made)}}}\n"
+    functions = [_function(rng, name, {} if fault else FAULTS[1][2]) for name in names]
+    functions.insert(int(rng.integers(len(functions) + 1)), _function(rng, "twice", differs, begin))
+    text = f"builtin.module {{\n{''.join(functions)}}}\n"
     if fault is None:
         what = (AROUND, "has other functions") if others else (FREE, "has its own names")
         return text, True, what[0], what[1]

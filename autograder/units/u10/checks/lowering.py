@@ -88,7 +88,7 @@ def lowered_well(lowered: Any, text: str) -> int:
     wrong = partial(Wrong, program=text, got=got)
     try:
         results = [np.asarray(outputs(got, given, garbage)) for garbage in (5.0, -3.0)]
-        found = generics(got)
+        ops = generics(got)
     except ValueError as error:
         raise wrong(f"The module cannot be run: {error}".rstrip(".") + ".",
                     spec=ONLY if "may compute" in str(error) else MODULE) from None  # fmt: skip
@@ -99,11 +99,11 @@ def lowered_well(lowered: Any, text: str) -> int:
                         spec=MODULE)  # fmt: skip
         if not np.allclose(result, right, rtol=1e-12, atol=1e-12 * np.abs(right).max()):
             raise wrong("@main must return what the function of Toy returns.", spec=MODULE)
-    for op in found:
+    for op in ops:
         if labels := mislabelled(op):
             raise wrong("A loop is a reduction if its variable is not an index of the result, so "
                         f"{labels[0]}.", spec=KINDS)  # fmt: skip
-    return len(found)
+    return len(ops)
 
 
 @lru_cache(maxsize=256)

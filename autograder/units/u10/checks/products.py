@@ -71,9 +71,9 @@ def right_product(product: Any, m: int, k: int, n: int) -> None:
         raise wrong(f"At most two `linalg.generic` are allowed; here are {len(generics(text))}.",
                     spec=ONLY)  # fmt: skip
     for op in generics(text):
-        if found := mislabelled(op):
+        if labels := mislabelled(op):
             raise wrong("A loop is a reduction if its variable is not an index of the result, so "
-                        f"{found[0]}.", spec=KINDS)  # fmt: skip
+                        f"{labels[0]}.", spec=KINDS)  # fmt: skip
 
 
 def _same(

@@ -42,17 +42,21 @@ def toy(lines: str, given: Mapping[str, Shape] | None = None, **more: Shape) -> 
     for line in lines.split(";"):
         result, _, call = line.rpartition("=")
         op, *of = call.split()
-        said, operands = ", ".join(types[x] for x in of), ", ".join(f"%{x}" for x in of)
+        operand_types, operands = ", ".join(types[x] for x in of), ", ".join(f"%{x}" for x in of)
         if result:
             name, _, other = result.strip().rstrip("?").partition(":")
             shapes[name] = (tuple(map(int, other.split("x"))) if other else
                             RESULTS[op](*(shapes[x] for x in of)))  # fmt: skip
             types[name] = typed(None if "?" in result else shapes[name])
-            said = f"({said}) -> {types[name]}" if len(of) > 1 else f"{said} to {types[name]}"
-            operands, op = f"{operands} : {said}", f"%{name} = toy.{op}"
+            operand_types = (
+                f"({operand_types}) -> {types[name]}"
+                if len(of) > 1
+                else f"{operand_types} to {types[name]}"
+            )
+            operands, op = f"{operands} : {operand_types}", f"%{name} = toy.{op}"
         elif of:
-            arrow = f" -> {said}" if op == "return" else ""
-            operands, op = f"{operands} : {said}", f"toy.{op}"
+            arrow = f" -> {operand_types}" if op == "return" else ""
+            operands, op = f"{operands} : {operand_types}", f"toy.{op}"
         else:
             op = f"toy.{op}"
         body += f"    {op} {operands}".rstrip() + "\n"

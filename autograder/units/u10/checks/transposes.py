@@ -91,7 +91,7 @@ def _complaint(given: str, got: str, wanted: str) -> tuple[str, str]:
 
 def _sorted(text: str) -> str:
     """The text with the operands of each operation in the order of their names."""
-    return re.sub(r"(%\w+), (%\w+) :", lambda found: " ".join(sorted(found.groups())), normal(text))
+    return re.sub(r"(%\w+), (%\w+) :", lambda match: " ".join(sorted(match.groups())), normal(text))
 
 
 @st.composite

@@ -19,9 +19,9 @@ def _ops(text):
     *ops, last = function.block.ops
     names |= {op.results[0]: f"%v{k}" for k, op in enumerate(ops)}
     given = [[(names[v], v.type) for v in op.operands] for op in (*ops, last)]
-    found = [(names[op.results[0]], op.name, of, op.results[0].type)
-             for op, of in zip(ops, given, strict=False)]  # fmt: skip
-    return parameters, found, given[-1][0]
+    rows = [(names[op.results[0]], op.name, of, op.results[0].type)
+            for op, of in zip(ops, given, strict=False)]  # fmt: skip
+    return parameters, rows, given[-1][0]
 
 
 def _generic(name, inputs, maps, body, result):
@@ -53,17 +53,17 @@ BODIES = {
 
 
 def _one_each(text, turned="(j, i)"):
-    parameters, found, returned = _ops(text)
+    parameters, rows, returned = _ops(text)
     maps = {"toy.transpose": [turned]}
     lines = [_generic(name, of, maps.get(kind, ["(i, j)"] * 2), BODIES[kind], result)
-             for name, kind, of, result in found]  # fmt: skip
+             for name, kind, of, result in rows]  # fmt: skip
     return _module(parameters, lines, *returned)
 
 
 def _one_each_without_transposes(text):
     """Users read through a map, and what is returned transposed is written so at once."""
-    parameters, found, (returned, result) = _ops(text)
-    transposes = {name: of[0][0] for name, kind, of, _ in found if kind == "toy.transpose"}
+    parameters, rows, (returned, result) = _ops(text)
+    transposes = {name: of[0][0] for name, kind, of, _ in rows if kind == "toy.transpose"}
 
     def root(name, turned=False):
         return root(transposes[name], not turned) if name in transposes else (name, turned)
@@ -72,7 +72,7 @@ def _one_each_without_transposes(text):
     types, lines = dict(parameters), []
     if last in types:
         return lowered(text)
-    for name, kind, of, type_ in found:
+    for name, kind, of, type_ in rows:
         if name not in transposes:
             flip = stored and name == last
             types[name] = result if flip else type_
@@ -113,15 +113,15 @@ mutants(
 
 @alternative("u10.lowered")
 def by_names(text):
-    parameters, found, (returned, result) = _ops(text)
-    types, made = dict(parameters), {name: (kind, of) for name, kind, of, _ in found}
+    parameters, rows, (returned, result) = _ops(text)
+    types, defined = dict(parameters), {name: (kind, of) for name, kind, of, _ in rows}
     reads, lines, names = {}, [], {}
 
     def element(name, turned):
         key = name, turned
         if name in types:
             return reads.setdefault(key, f"%x{len(reads)}")
-        kind, of = made[name]
+        kind, of = defined[name]
         if kind == "toy.transpose":
             return element(of[0][0], not turned)
         if key not in names:

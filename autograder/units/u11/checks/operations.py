@@ -107,8 +107,8 @@ FAULTS: list[list[Fault]] = [
 
 def asked(rng: np.random.Generator) -> Asked:
     """One that keeps to all rules."""
-    rows, made, columns = (int(rng.integers(2, most)) for most in (16, 7, 10))
-    return Asked((rows * made, columns), (made, columns), rows)
+    rows, results, columns = (int(rng.integers(2, most)) for most in (16, 7, 10))
+    return Asked((rows * results, columns), (results, columns), rows)
 
 
 def wrong_ones(

@@ -78,14 +78,14 @@ def same_contents(wrong: Callable[..., Wrong], text: str, module: Any, spec: str
     for garbage in (-86, 99):
         try:
             mine = _frame(module)
-            made = left(module, garbage=garbage) if mine == frame else []
+            contents = left(module, garbage=garbage) if mine == frame else []
         except ValueError as error:
             raise wrong(f"The result cannot be run: {error}".rstrip(".") + ".",
                         spec=spec) from None  # fmt: skip
         if mine != frame:
             raise wrong("The module must keep its chip, and the function its parameters.",
                         spec=spec)  # fmt: skip
-        for number, (one, two) in enumerate(zip(made, right, strict=True)):
+        for number, (one, two) in enumerate(zip(contents, right, strict=True)):
             if not np.array_equal(one, two):
                 at = tuple(int(i) for i in np.argwhere(one != two)[0])
                 raise wrong(f"Element {list(at)} of parameter {number} is {one[at]} afterwards, "
@@ -138,8 +138,8 @@ class Writer:
         """The name of the slot, seen as a tile of what it holds."""
         key = name, self.rows[name]
         if key not in self.names or not self.again:
-            made = self.names[key] = f"t{len(self.lines)}"
-            self.lines.append(f"%{made} = npu.slot %{name}[0] [{key[1]}, {SPACES[name[0]][3]}] : "
+            slot = self.names[key] = f"t{len(self.lines)}"
+            self.lines.append(f"%{slot} = npu.slot %{name}[0] [{key[1]}, {SPACES[name[0]][3]}] : "
                               f"{self.buffer(name)} to {self.type(name)}")  # fmt: skip
         return f"%{self.names[key]}"
 

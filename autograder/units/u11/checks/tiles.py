@@ -179,13 +179,13 @@ def _small_buffers(wrong: Callable[..., Wrong], module: Any, text: str, rows: in
     for op in steps(parsed(text)):
         m, k = shape(op.operands[0])
         sizes.append((min(m, rows), k, chip_of(op).cols))
-    found: dict[str, list[tuple[int, ...]]] = {}
+    by_space: dict[str, list[tuple[int, ...]]] = {}
     for op in buffers(module):
-        found.setdefault(space_of(op.result.type), []).append(shape(op.result))
+        by_space.setdefault(space_of(op.result.type), []).append(shape(op.result))
     needed = {"acts": [(1, h, k) for h, k, _ in sizes], "weights": [(1, k, c) for _, k, c in sizes],
               "accs": [(1, h, c) for h, _, c in sizes]}  # fmt: skip
     for space, right in needed.items():
-        mine = found.get(space, [])
+        mine = by_space.get(space, [])
         if sorted(mine) != sorted(right):
             raise wrong(f"The buffers in {space} must be {_sizes(right)}, but are {_sizes(mine)}.",
                         spec=SMALL if len(mine) == len(right) else BUFFERS)  # fmt: skip

@@ -118,15 +118,15 @@ def _moves(module: Any) -> list[str]:
     from course_lib.mlir.npu.transfer import DmaLoadOp, DmaStoreOp
     from lessons.u11.dialect import steps
 
-    found = []
+    moves = []
     for op in steps(module):
         sizes = " ".join(str(value.type) for value in op.operands)
         if isinstance(op, DmaLoadOp | DmaStoreOp):
             at, window = op.window
             sizes = f"{parameter(op.array)}{_list(at)} {_list(window)} {sizes}"
         flag = "" if "overwrite" not in op.properties else " overwrite"
-        found.append(f"{op.name}{flag} {sizes}")
-    return found
+        moves.append(f"{op.name}{flag} {sizes}")
+    return moves
 
 
 def _list(numbers: Any) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING or find_spec("xdsl"):
     from lessons.u11.dialect import checked
 
 X_PLACE, OUT_PLACE = "is_in(self, 'x', self.x, 'acts')", "is_in(self, 'out', self.out, 'acts')"
-SIZES = "given != (each * made[0], made[1])"
-MATRICES = "len(made) != 2 or "
+SIZES = "given != (each * result[0], result[1])"
+MATRICES = "len(result) != 2 or "
 
 
 def _places(wrong: str) -> tuple[str, ...]:
@@ -43,20 +43,21 @@ mutants(
     does_not_ask_for_the_range=("not 1 <= each <= 15", "False"),
     no_lower_limit=("1 <= each <= 15", "each <= 15"),
     a_last_row_may_be_left_over=(
-        SIZES, "len(given) != 2 or (given[0] // max(each, 1), given[1]) != made"),
-    does_not_compare_columns=(SIZES, "given[:-1] != (each * made[0],)"),
+        SIZES, "len(given) != 2 or (given[0] // max(each, 1), given[1]) != result"),
+    does_not_compare_columns=(SIZES, "given[:-1] != (each * result[0],)"),
     the_wrong_way_round=("(shape(self.x), shape(self.out))", "(shape(self.out), shape(self.x))"),
-    any_number_of_dimensions=(MATRICES, "len(made) != len(given) or len(made) == 2 and "),
+    any_number_of_dimensions=(MATRICES, "len(result) != len(given) or len(result) == 2 and "),
     only_if_both_are_elsewhere=_places("x != 'acts' and out != 'acts'"),
     only_if_one_is_elsewhere=_places("(x == 'acts') != (out == 'acts')"),
     anywhere_but_in_dram=_places("'dram' in (x, out)"),
     as_many_dimensions_as_the_other=(
         MATRICES + SIZES,
-        "len(made) != len(given) or (given[0], *given[1:]) != (each * made[0], *made[1:])"),
+        "len(result) != len(given) or (given[0], *given[1:]) != (each * result[0], *result[1:])"),
     # Of whatever has two sizes or more.
     matrices_at_the_end=(
-        MATRICES + SIZES, "len(made) < 2 or given[-2:] != (each * made[-2], made[-1])"),
-    enough_columns=(SIZES, "len(given) != 2 or given[0] != each * made[0] or made[1] < given[1]"),
+        MATRICES + SIZES, "len(result) < 2 or given[-2:] != (each * result[-2], result[-1])"),
+    enough_columns=(
+        SIZES, "len(given) != 2 or given[0] != each * result[0] or result[1] < given[1]"),
     written_otherwise=("$x `into`", "$x `,`", "checked(text",
                        "checked(text.replace(' into %out', ', %out')"),
     gives_the_text_back=lambda text: text,

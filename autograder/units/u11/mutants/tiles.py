@@ -33,7 +33,7 @@ def _columns(width: str) -> tuple[str, ...]:
 
 EVEN = "-(-m // -(-m // most))"
 ROOM = "(BufferOp(one.result.type) for one in (xs, ws, ys))"
-NEW_ROOM = f"xs, ws, ys = {ROOM}", "made += (xs, ws, ys)", SIZES
+NEW_ROOM = f"xs, ws, ys = {ROOM}", "ops += (xs, ws, ys)", SIZES
 MATMUL = "MatmulOp(x.result, w.result, y.result, 'os', overwrite=True)"
 ADD = MATMUL.replace("True", "False")
 CLEAR = "most =", "from course_lib.mlir.npu.dialect import ClearOp\n            most ="

@@ -1,6 +1,7 @@
 """Visible checks of unit 12, Systolic arrays: the clock of a grid, and the fault in a trace.
 
-`same_registers` and `found` judge an answer, here and in the hidden checks. Next room: counts.py.
+`same_registers` and `right_fault` judge an answer, here and in the hidden checks. Next
+room: counts.py.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ FAULT = ("In each of two clocks, one register of one cell", "Every other value f
 background("u12.fault", "You may call your `clock`.", because="a permission")
 
 
-def found(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
+def right_fault(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
     """Wrong unless the answer names the clock, the register and the cell of the second fault."""
     program, due = described(given), (second.clock, second.register, second.row, second.col)
     with shows(program):
@@ -176,12 +177,12 @@ def described(given: Trace) -> str:
 def the_planted_fault(fault, trace):
     """The register that took a wrong value in the later clock."""
     size, seed = trace
-    found(fault, *planted(seed, size))
+    right_fault(fault, *planted(seed, size))
 
 
 @checks("u12.fault", spec=FAULT)
 def on_large_arrays(fault):
     """Faults in arrays with more than 16 rows and columns."""
     for seed in LARGE_TRACES:
-        found(fault, *planted(seed, 40))
+        right_fault(fault, *planted(seed, 40))
     return f"{len(LARGE_TRACES)} traces of larger arrays"

@@ -96,7 +96,7 @@ def _differences(right, down, stay, shift, enters, weights, follows=False, clock
 
 
 THE_END = "raise ValueError('no register took a wrong value after clock 1')"
-NEVER, DIFFERS = (THE_END, "return (1, 'down', 0, 0)"), "wanted != found).any()"
+NEVER, DIFFERS = (THE_END, "return (1, 'down', 0, 0)"), "wanted != present).any()"
 mutants(
     "u12.fault",
     the_first_fault=lambda *states: _differences(*states, follows=True)[0],
@@ -108,12 +108,12 @@ mutants(
     # Looks at partial sums alone, because they are what is wrong in the end.
     only_the_sums=("zip(('right', 'down', 'stay'), due, now, strict=True)",
                    "[('down', due[1], now[1])]", *NEVER),
-    wrong_is_too_large=(DIFFERS, "wanted < found).any()", *NEVER),
+    wrong_is_too_large=(DIFFERS, "wanted < present).any()", *NEVER),
     in_parts=("row, col)", "row + 0.5, col)"),
     row_and_column_exchanged=("row, col)", "col, row)"),
     weights_never_change=("shift[number],", "0 * shift[number],"),
-    no_more_than_16_columns=(DIFFERS, "wanted != found)[:, :16].any()", *NEVER),
-    no_more_than_16_rows=(DIFFERS, "wanted != found)[:16].any()", *NEVER),
+    no_more_than_16_columns=(DIFFERS, "wanted != present)[:, :16].any()", *NEVER),
+    no_more_than_16_rows=(DIFFERS, "wanted != present)[:16].any()", *NEVER),
 )  # fmt: skip
 
 
@@ -135,22 +135,22 @@ def register_by_register(right, down, stay, shift, enters, weights):
     above = np.concatenate([weights[:, None], was[2][:, :-1]], axis=1)
     dues = {"right": (took, right), "down": (due_down, down),
             "stay": (np.where(shift, above, was[2]), stay)}  # fmt: skip
-    found = [(n + 1, name, i, j) for name, (due, got) in dues.items()
+    wrong = [(n + 1, name, i, j) for name, (due, got) in dues.items()
              for n, i, j in np.argwhere(due != got).tolist()]  # fmt: skip
-    return max(found)
+    return max(wrong)
 
 
 @alternative("u12.fault")
 def a_grid_that_starts_again(right, down, stay, shift, enters, weights):
     """A grid of its own that takes over the wrong value as soon as one is seen."""
-    own, found = [np.zeros_like(right[0]) for _ in range(3)], None
+    own, last = [np.zeros_like(right[0]) for _ in range(3)], None
     for n in range(len(right)):
         own = [np.array(one) for one in clock(*own, shift[n], enters[n], weights[n])]
         trace = ("right", right), ("down", down), ("stay", stay)
         for mine, (name, got) in zip(own, trace, strict=True):
             for i, j in np.argwhere(mine != got[n]).tolist():
-                found, mine[i, j] = [n + 1, name, i, j], got[n, i, j]
-    return found
+                last, mine[i, j] = [n + 1, name, i, j], got[n, i, j]
+    return last
 
 
 FAULT = "u12.fault"
@@ -159,6 +159,6 @@ ONE = "one register differs in one cell, so it does not matter which is looked a
 equivalent(FAULT, "raise ValueError", "pass", because=NONE)
 equivalent(FAULT, "raise ValueError", "raise ArithmeticError", because=NONE)
 equivalent(FAULT, "range(1, len(right))", "range(0, ", because="clock 1 holds no second fault")
-equivalent(FAULT, "for name, wanted, found in zip(", "reversed(", because=ONE)
+equivalent(FAULT, "for name, wanted, present in zip(", "reversed(", because=ONE)
 equivalent(FAULT, "due, now, strict=True", "now, due, strict=True", because="!= is symmetric")
 equivalent(FAULT, "[0].tolist()", "[-1].tolist()", because=ONE)

@@ -99,16 +99,16 @@ def by_hand(m, k, n, rows, cols, reported):
 
 @alternative("u12.which")
 def one_question_after_the_other(m, k, n, rows, cols, reported):
-    count, found = closed.cycles, ""
+    count, letters = closed.cycles, ""
     outputs = count(m, k, n, SystolicArray(rows, cols))
-    found += "a" if outputs == reported else ""
-    found += "b" if outputs == reported + 1 else ""
-    found += "c" if count(m, k, n, SystolicArray(rows, cols, drain=True)) == reported else ""
+    letters += "a" if outputs == reported else ""
+    letters += "b" if outputs == reported + 1 else ""
+    letters += "c" if count(m, k, n, SystolicArray(rows, cols, drain=True)) == reported else ""
     for letter, shadow in (("d", False), ("e", True)):
         array = SystolicArray(rows, cols, dataflow="ws", shadow=shadow)
-        found += letter if count(m, k, n, array) == reported else ""
+        letters += letter if count(m, k, n, array) == reported else ""
     cells = rows * cols
-    return found + ("f" if (reported - 1) * cells < m * k * n <= reported * cells else "")
+    return letters + ("f" if (reported - 1) * cells < m * k * n <= reported * cells else "")
 
 
 KINDS, FITS = "('os', 'ws', 'is')", "if cells % rows == 0"
@@ -147,15 +147,15 @@ def the_last_of_the_best(m, k, n, cells):
 
 @alternative("u12.choose")
 def by_formula(m, k, n, cells):
-    found = []
+    candidates = []
     for rows in filter(lambda r: cells % r == 0, range(1, cells + 1)):
         cols = cells // rows
         for kind, (down, across, time, load) in {
             "os": (m, n, k, 0), "ws": (k, n, m, rows), "is": (k, m, n, rows)
         }.items():  # fmt: skip
             folds = -(-down // rows) * -(-across // cols)
-            found.append((folds * (time + load + rows + cols - 2), rows, kind))
-    _, rows, kind = min(found)
+            candidates.append((folds * (time + load + rows + cols - 2), rows, kind))
+    _, rows, kind = min(candidates)
     return SystolicArray(rows, cells // rows, dataflow=kind)
 
 

@@ -31,9 +31,9 @@ def named(choose_dataflow: Any) -> Chooser:
     def choose(product: Product, chip: Chip) -> str:
         got = choose_dataflow(product, chip)
         if got not in ("ws", "os"):
-            said = returned(got, 100)
+            answer = returned(got, 100)
             raise Wrong('The answer must be "ws" or "os".', program=f"{product}\n{chip.name}",
-                        got=said, spec=NAME)  # fmt: skip
+                        got=answer, spec=NAME)  # fmt: skip
         return str(got)
 
     return choose
@@ -49,11 +49,11 @@ def worth(flows: list[Flow], choose_dataflow: Any) -> tuple[float, float]:
 def few_clocks(choose_dataflow):
     """Clocks of layers with the dataflow that was chosen for each."""
     got, fraction = worth(FLOWS, choose_dataflow)
-    said = f"fewest / yours: {got:.3f} over {len(FLOWS)} layers; all points from {GOOD}"
+    summary = f"fewest / yours: {got:.3f} over {len(FLOWS)} layers; all points from {GOOD}"
     if fraction < 1:
         choose = named(choose_dataflow)
         worst = min(FLOWS, key=lambda f: min(f.ws, f.os) / f.clocks(choose(f.product, f.chip)))
         with_shadow = "with" if worst.chip.shadow else "without"
-        said += f". {worst.name}, {with_shadow} shadow weights, takes {worst.ws:,} clocks with "
-        said += f"weights that stay and {worst.os:,} with sums that stay"
-    return Score(fraction, said)
+        summary += f". {worst.name}, {with_shadow} shadow weights, takes {worst.ws:,} clocks with "
+        summary += f"weights that stay and {worst.os:,} with sums that stay"
+    return Score(fraction, summary)

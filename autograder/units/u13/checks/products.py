@@ -22,7 +22,7 @@ from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.instructions import Halt
 from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.isa.text import disassemble
-from lessons.u13.tokens import found
+from lessons.u13.tokens import fault_text
 
 SUMS = (
     "The instructions that compute one block of output channels for one piece of image",
@@ -118,7 +118,8 @@ def right_sums(products: Any, case: Case) -> None:
             instruction.run(state)
     except Fault as fault:
         raise Wrong("The chip cannot run these instructions.", program=str(case),
-                    got=f"{shown(program)}\n{found(fault)}", spec=PIECES) from None  # fmt: skip
+                    got=f"{shown(program)}\n{fault_text(fault)}",
+                    spec=PIECES) from None  # fmt: skip
     got = state.memories[ACCS].reshape(-1, chip.cols)
     if (got != due).any():
         row, col = np.argwhere(got != due)[0].tolist()
@@ -156,8 +157,8 @@ def expected(case: Case, memories: dict[str, np.ndarray], cols: int) -> np.ndarr
 def asked(products: Any, case: Case) -> list[Any]:
     got = products(list(case.runs), case.weights, case.first, case.rows)
     if not isinstance(got, (list, tuple)) or not got:
-        said = returned(got)
-        raise Wrong("The answer must be a list of instructions.", program=str(case), got=said,
+        answer = returned(got)
+        raise Wrong("The answer must be a list of instructions.", program=str(case), got=answer,
                     spec=SUMS[0])  # fmt: skip
     strange = [i for i in got if not isinstance(i, (Preload, Matmul))]
     if strange:

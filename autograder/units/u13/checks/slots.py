@@ -57,9 +57,9 @@ def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
     got = slots(list(wanted), count)
 
     def wrong(problem: str, spec: str, shown: Any = got, due: str = "") -> Wrong:
-        said = returned(shown, 400)
+        answer = returned(shown, 400)
         case = f"wanted = {shortened(wanted)}, count = {count}"
-        return Wrong(problem, program=case, got=said, expected=due, spec=spec)
+        return Wrong(problem, program=case, got=answer, expected=due, spec=spec)
 
     if not isinstance(got, (list, tuple)) or len(got) != len(wanted):
         raise wrong("The answer must be a list with a pair for each step.", FORM[0])
@@ -89,8 +89,8 @@ def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
 
 def shortened(wanted: Sequence[int]) -> str:
     """The list, or how a long one begins."""
-    said = f"[{', '.join(map(str, wanted[:60]))}"
-    return f"{said}]" if len(wanted) <= 60 else f"{said}, ...], {len(wanted):,} steps"
+    text = f"[{', '.join(map(str, wanted[:60]))}"
+    return f"{text}]" if len(wanted) <= 60 else f"{text}, ...], {len(wanted):,} steps"
 
 
 def _no_pair(pair: Any, count: int) -> str:

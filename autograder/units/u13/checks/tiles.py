@@ -143,8 +143,8 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
         error.program = told(product, chip)  # type: ignore[attr-defined]
         raise
     if not isinstance(tile, Tile):
-        said = returned(tile)
-        raise Wrong("The answer must be a Tile.", program=told(product, chip), got=said,
+        answer = returned(tile)
+        raise Wrong("The answer must be a Tile.", program=told(product, chip), got=answer,
                     spec=EVERY)  # fmt: skip
     least = min(tile.h, tile.w, tile.channels, tile.blocks)
     known = tile.outer in (WEIGHTS_FIRST, PIXELS_FIRST) and tile.dataflow in (WS, OS)
@@ -212,14 +212,14 @@ def worth(distances: Sequence[float]) -> tuple[float, float]:
 
 
 def scored(choose_tile: Any, products: Sequence[Product]) -> Score:
-    found = [distance(choose_tile, product) for product in products]
-    mean, fraction = worth([one for one, _ in found])
-    said = f"clocks / roofline: {mean:.3f} on average over {len(found)} layers; "
-    said += f"all points up to {GOOD:.2f}"
+    distances = [distance(choose_tile, product) for product in products]
+    mean, fraction = worth([one for one, _ in distances])
+    summary = f"clocks / roofline: {mean:.3f} on average over {len(distances)} layers; "
+    summary += f"all points up to {GOOD:.2f}"
     if fraction < 1:
-        each = (f"{far:.2f} {named(p)}" for (far, _), p in zip(found, products, strict=True))
-        said += f" ({', '.join(each)}). {max(found)[1]}"
-    return Score(fraction, said)
+        each = (f"{far:.2f} {named(p)}" for (far, _), p in zip(distances, products, strict=True))
+        summary += f" ({', '.join(each)}). {max(distances)[1]}"
+    return Score(fraction, summary)
 
 
 def named(product: Product) -> str:

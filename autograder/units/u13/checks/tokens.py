@@ -20,7 +20,7 @@ from lessons.u13.tokens import (
     SLOW,
     TEACHING,
     WORDS,
-    found,
+    fault_text,
     listing,
     mended,
     ran,
@@ -45,8 +45,8 @@ def programs_of(mend: Any) -> dict[str, list[Instruction]]:
     """The two mended programs; Wrong if the answer does not say which they are."""
     got = mend()
     if not isinstance(got, Mapping) or set(got) != set(PROGRAMS):
-        said = returned(got, 300)
-        raise Wrong('The answer must be a dict with the keys "stuck" and "race".', got=said,
+        answer = returned(got, 300)
+        raise Wrong('The answer must be a dict with the keys "stuck" and "race".', got=answer,
                     spec=FORM[0])  # fmt: skip
     return {name: program_of(name, got[name]) for name in PROGRAMS}
 
@@ -85,8 +85,8 @@ def runs(name: str, program: Sequence[Instruction], chip: Chip) -> int:
     except Fault as fault:
         stuck = fault.kind == "deadlock"
         problem = "runs into a deadlock" if stuck else "has a race"
-        raise Wrong(f"{name.upper()} still {problem} {latency}.", program=text, got=found(fault),
-                    expected="no deadlock" if stuck else "no race",
+        raise Wrong(f"{name.upper()} still {problem} {latency}.", program=text,
+                    got=fault_text(fault), expected="no deadlock" if stuck else "no race",
                     spec=LIVE if stuck else SAFE) from None  # fmt: skip
     if not right:
         raise Wrong(f"{name.upper()} must leave the bytes of running its instructions in order.",

@@ -119,8 +119,10 @@ def same_word(encode: Any, values: list[int], fields: Fields) -> None:
     """Wrong unless the answer's word has these values at their places, and nothing else."""
     got, at, program = encode(values, fields), 0, told(fields, values)
     if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
-        said = returned(got, 100)
-        raise Wrong("The answer must be a whole number.", program=program, got=said, spec=PLACE[2])
+        answer = returned(got, 100)
+        raise Wrong(
+            "The answer must be a whole number.", program=program, got=answer, spec=PLACE[2]
+        )
     got = int(got)
     if got < 0:
         raise Wrong("The word must not be negative.", program=program, got=binary(got), spec=SIGNED)
@@ -142,9 +144,9 @@ def same_values(decode: Any, word: int, fields: Fields) -> None:
     """Wrong unless the answer finds in a word what stands in the bits of its fields."""
     got, at, program = decode(word, fields), 0, told(fields, word=word)
     if not isinstance(got, (Sequence, np.ndarray)) or len(got) != len(fields):
-        said = returned(got)
+        answer = returned(got)
         raise Wrong("The answer must be a list with a value for each field.", program=program,
-                    got=said, spec=BACK[2])  # fmt: skip
+                    got=answer, spec=BACK[2])  # fmt: skip
     for value, (name, width, signed) in zip(got, fields, strict=True):
         bits = (word >> at) % (1 << width)
         due = bits - (1 << width) if signed and bits >> (width - 1) else bits
@@ -185,22 +187,22 @@ def what_does_not_fit(encode, case):
 
 def refuses(encode: Any, values: list[int], fields: Fields, bad: list[str]) -> None:
     """Wrong unless the answer raises a ValueError that names a field that is bad, and no other."""
-    said = []
+    messages = []
 
     def tried() -> Any:
         try:
             return encode(list(values), list(fields))
         except Exception as error:
-            said.append(str(error))
+            messages.append(str(error))
             raise
 
     signed = {name: signed for name, _, signed in fields}
     spec = SIGNED_RANGE if signed[bad[0]] else RANGE
     raises(ValueError, tried, f"{bad[0]} cannot hold this value, so ValueError must be raised.",
            program=told(fields, values), spec=spec)  # fmt: skip
-    named = [name for name in signed if name in said[0]]
+    named = [name for name in signed if name in messages[0]]
     if not named or not set(named) <= set(bad):
-        raise Wrong("The text of the ValueError must name the field.", got=said[0],
+        raise Wrong("The text of the ValueError must name the field.", got=messages[0],
                     program=told(fields, values), expected=f"a text with {bad[0]!r}"
                     f"{' and no other name' if named else ''}", spec=NAMES)  # fmt: skip
 

@@ -23,10 +23,10 @@ mutants(
                                     "weights=weights", "weights=weights + at * n"),
     weights_follow_by_rows_not_bytes=(_NEXT, "(weights + k, 1)"),
     the_last_piece_is_as_long_as_the_others=("k = end - at", "k = rows"),
-    one_preload_for_a_run=("made.append(Preload", "at or made.append(Preload"),
+    one_preload_for_a_run=("program.append(Preload", "at or program.append(Preload"),
     one_byte_at_a_time=("spans(length, rows)", "spans(length, 1)"),
     the_matmul_before_its_weights=(
-        "return made", "return [made[k ^ 1] for k in range(len(made))]"),
+        "return program", "return [program[k ^ 1] for k in range(len(program))]"),
     a_pitch_of_the_array=("pitch=n", "pitch=max(rows, n)"),
     nobody_knows_where_it_comes_from=(", origin=first.origin", ""),
     # Arrays have few rows, it thinks.
@@ -52,28 +52,28 @@ def _preload(weights, k, first):
 def with_a_list_of_pieces(runs, weights, first, rows):
     pieces = [(offset + at, min(rows, length - at))
               for offset, length in runs for at in range(0, length, rows)]  # fmt: skip
-    made = []
+    instructions = []
     for number, (offset, k) in enumerate(pieces):
         before = sum(size for _, size in pieces[:number])
-        made.append(_preload(weights + before * first.n, k, first))
-        made.append(Matmul(
+        instructions.append(_preload(weights + before * first.n, k, first))
+        instructions.append(Matmul(
             acts=first.acts + offset, h=first.h, w=first.w, step=first.step, line=first.line, k=k,
             n=first.n, accs=first.accs, add=1 if number else first.add, origin=first.origin,
         ))  # fmt: skip
-    return made
+    return instructions
 
 
 @alternative("chip.products")
 def until_a_run_is_empty(runs, weights, first, rows):
-    made = []
+    instructions = []
     for offset, left in runs:
         while left > 0:
             k = min(rows, left)
-            add = first.add if not made else 1
-            made.append(_preload(weights, k, first))
-            made.append(replace(first, acts=first.acts + offset, k=k, add=add))
+            add = first.add if not instructions else 1
+            instructions.append(_preload(weights, k, first))
+            instructions.append(replace(first, acts=first.acts + offset, k=k, add=add))
             offset, left, weights = offset + k, left - k, weights + k * first.n
-    return made
+    return instructions
 
 
 @alternative("chip.products")

@@ -119,17 +119,19 @@ def pixels_first_then_the_rest(product, chip):
 
 @alternative("chip.tile")
 def the_best_of_four_guesses(product, chip):
-    found = sorted(_legal(product, chip), key=lambda t: estimate(product, t, chip))[:4]
-    found = found or [smallest(product, chip)]
-    return min(found, key=lambda t: clocks(product, t, chip))
+    candidates = sorted(_legal(product, chip), key=lambda t: estimate(product, t, chip))[:4]
+    candidates = candidates or [smallest(product, chip)]
+    return min(candidates, key=lambda t: clocks(product, t, chip))
 
 
 @alternative("chip.tile")
 def drawn_by_lot(product, chip):
     """Every other tile at random; the five that promise most are timed."""
     rng = random.Random(13)
-    found = [t for t in _legal(product, chip) if rng.random() < 0.5] or [smallest(product, chip)]
-    few = heapq.nsmallest(5, found, key=lambda t: estimate(product, t, chip))
+    candidates = [t for t in _legal(product, chip) if rng.random() < 0.5] or [
+        smallest(product, chip)
+    ]
+    few = heapq.nsmallest(5, candidates, key=lambda t: estimate(product, t, chip))
     best = few[0]
     for tile in few:
         if clocks(product, tile, chip) < clocks(product, best, chip):

@@ -82,14 +82,14 @@ mutants(
 
 @alternative("u13.decode")
 def with_masks(word, fields):
-    found, at = [], 0
+    values, at = [], 0
     for _, width, signed in fields:
         value = word >> at & (1 << width) - 1
-        found.append((value ^ 1 << width - 1) - (1 << width - 1) if signed else value)
+        values.append((value ^ 1 << width - 1) - (1 << width - 1) if signed else value)
         at += width
     if word >> at:
         raise ValueError("more bits than fields")
-    return found
+    return values
 
 
 @alternative("u13.decode")
@@ -97,22 +97,22 @@ def of_digits(word, fields):
     text = format(word, "b").zfill(sum(width for _, width, _ in fields))
     if len(text) > sum(width for _, width, _ in fields):
         raise ValueError(text)
-    found = []
+    values = []
     for _, width, signed in fields:
         digits, text = text[len(text) - width :], text[: len(text) - width]
-        found.append(int(digits, 2) - (2**width if signed and digits[0] == "1" else 0))
-    return found
+        values.append(int(digits, 2) - (2**width if signed and digits[0] == "1" else 0))
+    return values
 
 
 @alternative("u13.decode")
 def with_divmod(word, fields):
-    found = []
+    values = []
     for _, width, signed in fields:
         word, value = divmod(word, 2**width)
-        found.append(value - 2**width * (signed and 2 * value >= 2**width))
+        values.append(value - 2**width * (signed and 2 * value >= 2**width))
     if word != 0:
         raise ValueError("a bit behind the last field")
-    return tuple(found)
+    return tuple(values)
 
 
 alternatives(

@@ -56,8 +56,8 @@ def as_it_must(
     layer += f"{chip.dma_bytes} bytes per clock"
     wrong, got = partial(Wrong, program=layer), least(m, k, n, chip)
     if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 2:
-        said = returned(got)
-        raise wrong("The answer must be two numbers.", got=said, spec=PAIR)
+        answer = returned(got)
+        raise wrong("The answer must be two numbers.", got=answer, spec=PAIR)
     if not all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in got):
         raise wrong("The clocks must be whole numbers.", got=repr(got)[:200], spec=PAIR)
     for which, (have, want) in enumerate(zip(got, due, strict=True)):

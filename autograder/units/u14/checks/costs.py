@@ -38,17 +38,17 @@ def plan_of(chosen: Any, case: Case) -> list[Node]:
     try:
         plan = list(got)
     except TypeError:
-        said = returned(got)
+        answer = returned(got)
         raise wrong("The answer must be a list or another collection of operations.",
-                    got=said) from None  # fmt: skip
+                    got=answer) from None  # fmt: skip
     for node in plan:
         if not isinstance(node, Node) or node not in chip:
             problem = "Each entry must be a node of the graph."
             problem = "The chip cannot do this operation." if isinstance(node, Node) else problem
             raise wrong(problem, got=repr(node)[:200], expected="an operation in `chip`")
     if len(set(plan)) < len(plan):
-        said = f"{len(plan)} entries for {len(set(plan))} nodes"
-        raise wrong("Each operation must be in the list once.", got=said)
+        answer = f"{len(plan)} entries for {len(set(plan))} nodes"
+        raise wrong("Each operation must be in the list once.", got=answer)
     return plan
 
 
@@ -60,12 +60,12 @@ def scored(chosen: Any, cases: Sequence[Case], fewest: Sequence[int]) -> Score:
     ]
     mean = float(np.mean(ratios))
     worst = int(np.argmin(ratios))
-    said = f"fewest / yours: {mean:.3f} over {len(ratios)} programs; all points from {GOOD}"
+    summary = f"fewest / yours: {mean:.3f} over {len(ratios)} programs; all points from {GOOD}"
     if mean < GOOD:
         took = round(fewest[worst] / ratios[worst])
-        said += f". Program {worst} takes {took:,} clocks with your plan; "
-        said += f"{fewest[worst]:,} are enough"
-    return Score(min(1.0, max(0.0, 1 - 10 * (GOOD - mean))), said)
+        summary += f". Program {worst} takes {took:,} clocks with your plan; "
+        summary += f"{fewest[worst]:,} are enough"
+    return Score(min(1.0, max(0.0, 1 - 10 * (GOOD - mean))), summary)
 
 
 @checks("u14.chosen", spec=[SOME, *POINTS, *CLOCKS])

@@ -79,19 +79,19 @@ def pieces(graph: Graph, number: int) -> Pieces:
     """What a chip takes of a graph. Number 0: each `add` and `relu` alone; others: one of many
     chips that take some operations, alone or several neighbours in one go, listed in any order."""
     rng = random.Random(number)
-    found = units(graph)
+    parts = units(graph)
     if number:
         taken = [n for n in graph.ops if rng.random() < (0.9 if n.op in ("add", "relu") else 0.3)]
-        found, most = [[node] for node in taken], rng.choice((1, 2, 3, 3, 5))
+        parts, most = [[node] for node in taken], rng.choice((1, 2, 3, 3, 5))
         for node in taken:
             for other in [i for i in node.inputs if i in taken]:
-                a, b = (next(p for p in found if n in p) for n in (node, other))
+                a, b = (next(p for p in parts if n in p) for n in (node, other))
                 both = [n for n in taken if n in a or n in b]
-                plan = [p for p in found if p is not a and p is not b] + [both]
+                plan = [p for p in parts if p is not a and p is not b] + [both]
                 if len(both) <= most and rng.random() < 0.7 and runs(graph, plan):
-                    found = plan
-        rng.shuffle(found)
-    return found
+                    parts = plan
+        rng.shuffle(parts)
+    return parts
 
 
 def runs(graph: Graph, plan: Pieces) -> bool:
@@ -100,8 +100,8 @@ def runs(graph: Graph, plan: Pieces) -> bool:
 
 def listed(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:
     names = value_names(graph)
-    found = [", ".join(f"%{names[node]}" for node in region) for region in regions]
-    return " ".join(f"[{text}]" for text in found) or "none"
+    texts = [", ".join(f"%{names[node]}" for node in region) for region in regions]
+    return " ".join(f"[{text}]" for text in texts) or "none"
 
 
 def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
@@ -110,8 +110,8 @@ def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
     wrong = partial(Wrong, program=f"{graph}pieces of the chip: {listed(graph, given)}")
     plan = regions_in(got)
     if plan is None:
-        said = returned(got)
-        raise wrong("The answer must be a list of lists of nodes.", got=said, spec=FORM)
+        answer = returned(got)
+        raise wrong("The answer must be a list of lists of nodes.", got=answer, spec=FORM)
     _whole(graph, given, plan, wrong)
     if not runs(graph, plan):
         problem = "This plan never ends: some of its pieces wait for each other."

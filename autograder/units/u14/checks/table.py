@@ -17,7 +17,7 @@ from course_lib.ir.graph.build import gelu, relu, tanh, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.types import i8
-from lessons.u14.annotate import NAMES, as_patterns, said
+from lessons.u14.annotate import NAMES, as_patterns, cover_report
 
 FORM = "Return a list of two expressions, in this order"
 NAMED = "In each, a name stands for one operand"
@@ -118,35 +118,43 @@ def expressions(rows: Any) -> list[Any]:
     if not isinstance(got, (list, tuple)) or len(got) != 2:
         said_ = returned(got, 300)
         raise Wrong("The answer must be a list of two expressions.", got=said_, spec=FORM)
-    for which, found in zip(("first", "second"), got, strict=True):
-        problem = _trouble(found) or ("it is too long" if _size(found) > LARGEST else "")
-        if isinstance(found, str):
+    for which, expression in zip(("first", "second"), got, strict=True):
+        problem = _trouble(expression) or ("it is too long" if _size(expression) > LARGEST else "")
+        if isinstance(expression, str):
             problem = "it must be an operation with its operands"
         if problem:
             raise Wrong(f"The {which} expression cannot be used: {problem}.",
-                        got=repr(found)[:300], spec=FORM)  # fmt: skip
-        names = [name.lstrip("*") for name in _names(found)]
+                        got=repr(expression)[:300], spec=FORM)  # fmt: skip
+        names = [name.lstrip("*") for name in _names(expression)]
         if twice := [name for name in names if names.count(name) > 1]:
             count = names.count(twice[0])
             problem = f"In the {which} expression, `{twice[0]}` stands for {count} operands."
-            raise Wrong(problem, got=repr(found)[:300], spec=NAMED)
+            raise Wrong(problem, got=repr(expression)[:300], spec=NAMED)
     return list(got)
 
 
-def _trouble(found: Any) -> str:
-    if isinstance(found, str):
-        return "" if found.strip("*") else "a name is empty"
-    if not isinstance(found, (list, tuple)) or len(found) < 2 or not isinstance(found[0], str):
-        return f"an expression is a name or (op, operand, ...), not {repr(found)[:80]}"
-    return next((why for part in found[1:] if (why := _trouble(part))), "")
+def _trouble(expression: Any) -> str:
+    if isinstance(expression, str):
+        return "" if expression.strip("*") else "a name is empty"
+    if (
+        not isinstance(expression, (list, tuple))
+        or len(expression) < 2
+        or not isinstance(expression[0], str)
+    ):
+        return f"an expression is a name or (op, operand, ...), not {repr(expression)[:80]}"
+    return next((why for part in expression[1:] if (why := _trouble(part))), "")
 
 
-def _size(found: Any) -> int:
-    return 1 if isinstance(found, str) else sum(map(_size, found))
+def _size(expression: Any) -> int:
+    return 1 if isinstance(expression, str) else sum(map(_size, expression))
 
 
-def _names(found: Any) -> list[str]:
-    return [found] if isinstance(found, str) else [n for part in found[1:] for n in _names(part)]
+def _names(expression: Any) -> list[str]:
+    return (
+        [expression]
+        if isinstance(expression, str)
+        else [n for part in expression[1:] for n in _names(part)]
+    )
 
 
 def misfit(expression: Any, node: Node) -> str:
@@ -167,19 +175,19 @@ def misfit(expression: Any, node: Node) -> str:
     return next((why for p, i in zip(parts, node.inputs, strict=True) if (why := misfit(p, i))), "")
 
 
-def judged(rows: Any, found: Sequence[Case]) -> str:
+def judged(rows: Any, programs: Sequence[Case]) -> str:
     """Each program is taken as a whole, or not at all."""
     got = expressions(rows)
-    for case in found:
+    for case in programs:
         row = as_patterns([got[case.row]], [NAMES[case.row]])
         matches, refusals = cover(case.graph, patterns=row)
         if (case.taken and (refusals or not matches)) or (not case.taken and matches):
             ops = ", ".join(node.op for node in case.graph.ops)
             why = misfit(got[case.row], case.graph.outputs[0]) if case.taken else ""
-            got_ = f"{row[0]}\n{why or said(case.graph, [got[case.row]])}"
+            got_ = f"{row[0]}\n{why or cover_report(case.graph, [got[case.row]])}"
             due = f"takes {ops}" if case.taken else "nothing is taken"
             raise Wrong(case.words, program=case.graph, got=got_, expected=due, spec=case.spec)
-    return f"{len(found)} programs"
+    return f"{len(programs)} programs"
 
 
 @checks("u14.rows", spec=[FORM, NAMED, GELU, SCALES, RELU, CONSTANT, MISSING])

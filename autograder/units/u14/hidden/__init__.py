@@ -42,14 +42,14 @@ def other_layers(least, rng):
 @hidden("u14.chosen", seed=SEED)
 def other_programs(chosen, rng):
     """Six programs that were drawn for this run, on which one operation at a time stops early."""
-    made, best = [], []
-    while len(made) < 6:
+    cases, best = [], []
+    while len(cases) < 6:
         case = drawn(rng, int(rng.integers(16, 36)))
         fewest = total(*case, set(slot("u14.chosen").reference(*case)))
         if fewest < 0.97 * total(*case, one_at_a_time(*case)):
-            made.append(case)
+            cases.append(case)
             best.append(fewest)
-    return scored(chosen, made, best)
+    return scored(chosen, cases, best)
 
 
 @hidden("u14.rows", seed=SEED)
@@ -58,8 +58,8 @@ def whole_models(rows, rng):
 
     def layer(x: Node, bias: bool, activation: bool, late: bool = False) -> Node:
         weights = const(rng.integers(-9, 9, (6, 6)).astype(np.int8))
-        found = const(rng.integers(-9, 9, 6).astype(np.int32)) if bias else None
-        return table.dense(x, weights, found, late=late, relu=relu if activation else same)
+        biases = const(rng.integers(-9, 9, 6).astype(np.int32)) if bias else None
+        return table.dense(x, weights, biases, late=late, relu=relu if activation else same)
 
     def lookup(x: Node, f: Callable[[Node], Node]) -> Node:
         return table.bytes_(x, f, *(const(rng.uniform(0.1, 1)) for _ in range(2)))
@@ -70,7 +70,7 @@ def whole_models(rows, rng):
 
         return table.case(row, taken, what, spec, program, data="i8[3,6]")
 
-    found = [
+    cases = [
         *(thrice(1, True, "three layers in a row", MISSING, layer, bias, active)
           for bias in (False, True) for active in (False, True)),
         thrice(1, False, "layers whose bias is added after the relu", CONSTANT,
@@ -79,4 +79,4 @@ def whole_models(rows, rng):
         thrice(0, True, "three changes of the scale", GELU, lookup, same),
         thrice(0, False, "a sigmoid", GELU, lookup, sigmoid),
     ]  # fmt: skip
-    return table.judged(rows, found)
+    return table.judged(rows, cases)

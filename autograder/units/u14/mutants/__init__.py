@@ -131,13 +131,13 @@ def by_names(m, k, n, chip):
 
 @alternative("u14.least")
 def without_division(m, k, n, chip):
-    found = []
+    costs = []
     for moved in (m * k + k * n + 4 * (n + n) + m * n, m * k + k * n + m * n * 4):
         clocks = max(m * k * n // chip.macs, moved // chip.dma_bytes)
         while clocks * chip.macs < m * k * n or clocks * chip.dma_bytes < moved:
             clocks += 1
-        found.append(clocks)
-    return tuple(found)
+        costs.append(clocks)
+    return tuple(costs)
 
 
 @alternative("u14.least")

@@ -17,14 +17,14 @@ def _flips(graph, chip, host, plans, groups):
     def clocks(plan):
         return total(graph, chip, host, plan)
 
-    found = []
+    flipped = []
     for plan in plans:
         while groups and clocks(better := min((plan ^ g for g in groups), key=clocks)) < clocks(
             plan
         ):
             plan = better
-        found.append(plan)
-    return min(found, key=clocks)
+        flipped.append(plan)
+    return min(flipped, key=clocks)
 
 
 RESULT = "[node for node in chip if node in cut]"

@@ -14,13 +14,13 @@ def _pair_after_pair(allowed):
     """All pairs of a round, and another round if one of them was joined."""
 
     def merged(graph, pieces):
-        regions, found = [list(piece) for piece in pieces], True
-        while found:
-            found = False
+        regions, changed = [list(piece) for piece in pieces], True
+        while changed:
+            changed = False
             for a, b in combinations(regions, 2):
                 plan = [r for r in regions if r is not a and r is not b] + [a + b]
                 if len(plan) < len(regions) and neighbours(a, b) and allowed(graph, plan):
-                    regions, found = plan, True
+                    regions, changed = plan, True
         return regions
 
     return merged

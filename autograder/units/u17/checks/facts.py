@@ -104,23 +104,23 @@ def right_bounds(bounds: Any, rows: list[Row]) -> None:
     got, wrong = bounds(rows), partial(Wrong, program=shown(rows))
     if not isinstance(got, SEQUENCES) or len(got) != len(rows):
         raise wrong("There must be a pair for each row.", got=returned(got), spec=PAIR)
-    found: list[tuple[int, int]] = []
+    checked: list[tuple[int, int]] = []
     for at, (row, pair) in enumerate(zip(rows, got, strict=True)):
         two = isinstance(pair, SEQUENCES) and len(pair) == 2
         if not two or not all(isinstance(x, (int, np.integer, np.bool_)) for x in pair):
             raise wrong(f"The bounds of %{at} must be two whole numbers.", got=returned(pair),
                         spec=PAIR)  # fmt: skip
-        found.append((int(pair[0]), int(pair[1])))
+        checked.append((int(pair[0]), int(pair[1])))
         if row[0] == "between":
-            if found[at] != row[1:]:
+            if checked[at] != row[1:]:
                 raise wrong(f"%{at} is any number from {row[1]} to {row[2]}.", got=returned(pair),
                             spec=LEAF)  # fmt: skip
             continue
-        right, operands = extremes(row, [found[one] for one in reads(row)])
-        if found[at] != right:
-            wide = found[at][0] <= right[0] and found[at][1] >= right[1]
-            raise Wrong(_why(at, found[at], right, operands), program=shown(rows, found[:at]),
-                        got=f"%{at}: {found[at]}", expected=f"%{at}: {right}",
+        right, operands = extremes(row, [checked[one] for one in reads(row)])
+        if checked[at] != right:
+            wide = checked[at][0] <= right[0] and checked[at][1] >= right[1]
+            raise Wrong(_why(at, checked[at], right, operands), program=shown(rows, checked[:at]),
+                        got=f"%{at}: {checked[at]}", expected=f"%{at}: {right}",
                         spec=TIGHT if wide else ABOUT.get(row[0], COVERS))  # fmt: skip
 
 
@@ -158,12 +158,16 @@ HOLD = "Leave out rules that hold for all values"
 @checks("u17.laws", spec=[WHICH, DIFFER, MEAN, HOLD])
 def each_false_rule_has_a_counterexample(laws):
     """Both sides are computed for the values given, and every rule that is left out holds."""
-    found = laws()
-    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
-        raise Wrong("The answer must be a dict of dicts.", got=returned(found), spec=DIFFER)
-    for number, values in found.items():
+    examples = laws()
+    if not isinstance(examples, dict) or not all(
+        isinstance(one, dict) for one in examples.values()
+    ):
+        raise Wrong("The answer must be a dict of dicts.", got=returned(examples), spec=DIFFER)
+    for number, values in examples.items():
         if number not in RULES or not is_int(number):
-            raise Wrong(f"There is no rule {returned(number)}.", got=returned(found), spec=DIFFER)
+            raise Wrong(
+                f"There is no rule {returned(number)}.", got=returned(examples), spec=DIFFER
+            )
         names, wrong = variables(number), partial(Wrong, got=returned(values), spec=DIFFER,
                                                   program="  ->  ".join(RULES[number]))  # fmt: skip
         if {*values} != {*names}:
@@ -174,10 +178,10 @@ def each_false_rule_has_a_counterexample(laws):
         left, right = (side(text, {x: int(v) for x, v in values.items()}) for text in RULES[number])
         if left == right:
             raise wrong(f"With these values, both sides of rule {number} are {left}.")
-    missing = [number for number in RULES if number not in found and not holds(number)]
+    missing = [number for number in RULES if number not in examples and not holds(number)]
     if missing:
         raise Wrong("At least one of the rules that you left out is false.",
-                    got=returned(sorted(found)), spec=WHICH)  # fmt: skip
+                    got=returned(sorted(examples)), spec=WHICH)  # fmt: skip
 
 
 def variables(number: int) -> list[str]:

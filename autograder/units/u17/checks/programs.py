@@ -128,9 +128,9 @@ def few_kernels(normalized):
 
 def kernels_score(normalized: Any, shapes: Any) -> Score:
     with alarm(SECONDS, f"tinygrad's scheduler took over {SECONDS} seconds for these programs."):
-        found = {shape: stores(normalized(*shape), x=shape) for shape in shapes}
-    worst = max(found, key=lambda shape: len(found[shape]))
-    many, stored = len(found[worst]), _listed(found[worst])
+        stored_by = {shape: stores(normalized(*shape), x=shape) for shape in shapes}
+    worst = max(stored_by, key=lambda shape: len(stored_by[shape]))
+    many, stored = len(stored_by[worst]), _listed(stored_by[worst])
     if many > 3:
         raise Wrong(f"tinygrad makes {many} kernels of it, which store {stored} numbers; three "
                     "earn half of the points.", program=f"normalized{worst}",

@@ -54,15 +54,15 @@ mutants(
     # But the two operands are independent, even if they are one row.
     a_square_is_not_negative=(HULL, f"{HULL} if args[0] != args[1] else {SQUARE}"),
     in_32_bits=(
-        "return found",
-        "return [(max(-2 ** 31, x), min(2 ** 31 - 1, y)) for x, y in found]",
+        "return pairs",
+        "return [(max(-2 ** 31, x), min(2 ** 31 - 1, y)) for x, y in pairs]",
     ),
-    only_the_last_row=("return found", "return found[-1:]"),
+    only_the_last_row=("return pairs", "return pairs[-1:]"),
 )
 alternatives(
     "u17.bounds",
     truths_as_they_come=("(int(high < a), int(low < b))", "(high < a, low < b)"),
-    as_lists=("return found", "return [list(pair) for pair in found]"),
+    as_lists=("return pairs", "return [list(pair) for pair in pairs]"),
     # Where they fit.
     as_numbers_of_numpy=lambda rows: [
         tuple(np.int64(x) if abs(x) < 2**62 else x for x in pair) for pair in by_a_table(rows)
@@ -82,14 +82,14 @@ def by_a_table(rows):
         "mod": lambda p, c: (p[0] % c, p[1] % c) if p[0] // c == p[1] // c else (0, c - 1),
         "cast": _cast,
     }
-    found = []
+    pairs = []
     for op, *args in rows:
         if op == "between":
-            found.append(tuple(args))
+            pairs.append(tuple(args))
         else:
-            last = args[1] if op in ("floordiv", "mod", "cast") else found[args[1]]
-            found.append(rules[op](found[args[0]], last))
-    return found
+            last = args[1] if op in ("floordiv", "mod", "cast") else pairs[args[1]]
+            pairs.append(rules[op](pairs[args[0]], last))
+    return pairs
 
 
 def _hull(values):
@@ -105,12 +105,12 @@ def _cast(p, kind):
 @alternative("u17.bounds")
 def by_all_values_of_small_operands(rows):
     """Tries every value where there are few, and only the ends where there are many."""
-    found = []
+    bounds = []
     for row in rows:
         if row[0] == "between":
-            found.append(row[1:])
+            bounds.append(row[1:])
             continue
-        pairs = [found[one] for one in reads(row)]
+        pairs = [bounds[one] for one in reads(row)]
         low, high = tried = pairs[0]
         if row[0] in ("cast", "mod") and high - low < 2000:
             tried = range(low, high + 1)
@@ -120,8 +120,8 @@ def by_all_values_of_small_operands(rows):
             first = low + turn - (low - least) % turn  # where the second turn begins
             tried = [x for x in (low, first - 1, first, high) if low <= x <= high]
         values = product(tried, *pairs[1:])
-        found.append(_hull(computed(row, operands) for operands in values))
-    return found
+        bounds.append(_hull(computed(row, operands) for operands in values))
+    return bounds
 
 
 # ── laws ──
@@ -153,12 +153,12 @@ alternatives(
 
 @alternative("u17.laws")
 def by_search():
-    found = {}
+    examples = {}
     for number, (left, right) in RULES.items():
         names = [name for name in "xy" if name in (left + right).replace("max", "")]
         for values in product(range(-20, 21), repeat=len(names)):
             given = dict(zip(names, values, strict=True))
             if side(left, given) != side(right, given):
-                found[number] = given
+                examples[number] = given
                 break
-    return found
+    return examples

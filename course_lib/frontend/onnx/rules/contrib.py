@@ -122,7 +122,7 @@ def skip_layer_norm(
     x: Node, skip: Node, scale: Node, shift: Node | None = None, bias: Node | None = None, *,
     epsilon: float = 1e-5,
 ) -> list[Node | None]:  # fmt: skip
-    total = _sum(x, skip, bias)
+    total = _residual(x, skip, bias)
     affine = [scale] if shift is None else [scale, shift]
     return [apply("layer_norm", total, *affine, eps=epsilon), None, None, total]
 
@@ -130,10 +130,10 @@ def skip_layer_norm(
 @translates("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
 def skip_simplified_layer_norm(x: Node, skip: Node, scale: Node, bias: Node | None = None, *,
                                epsilon: float = 1e-5) -> list[Node | None]:  # fmt: skip
-    total = _sum(x, skip, bias)
+    total = _residual(x, skip, bias)
     return [blocks.rms_norm(total, (total.type.rank - 1,), scale, epsilon), None, None, total]
 
 
-def _sum(x: Node, skip: Node, bias: Node | None) -> Node:
+def _residual(x: Node, skip: Node, bias: Node | None) -> Node:
     total = b.add(x, skip)
     return total if bias is None else b.add(total, bias)

@@ -150,18 +150,18 @@ def known_trips(
 def _needed(goes_on: Any, before: Sequence[Node], after: Sequence[Any]) -> list[int]:
     """The states that decide how long a Loop goes on: those that its condition reads, those that
     the next ones of these are made of, and so on."""
-    found: list[int] = []
+    needed: list[int] = []
     while True:
-        ends = [goes_on, *(after[k] for k in found)]
+        ends = [goes_on, *(after[k] for k in needed)]
         if not all(isinstance(end, Node) for end in ends):
             raise ValueError("its condition depends on something that is not a tensor")
-        if any(after[k].type != before[k].type for k in found):
+        if any(after[k].type != before[k].type for k in needed):
             raise ValueError("a state that its condition depends on changes its type")
         reads = set(topological_order(ends))
-        more = [k for k, state in enumerate(before) if state in reads and k not in found]
+        more = [k for k, state in enumerate(before) if state in reads and k not in needed]
         if not more:
-            return found
-        found += more
+            return needed
+        needed += more
 
 
 def _scan(importer: Any, inside: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:

@@ -224,7 +224,7 @@ def _reduction(compute: Callable[[Node, list[int], bool], Node]) -> Callable[...
     return rule
 
 
-def _sum(x: Node, axes: list[int], keep: bool) -> Node:
+def _reduce_sum(x: Node, axes: list[int], keep: bool) -> Node:
     return apply("reduce_sum", x, axes=axes, keepdims=keep)
 
 
@@ -239,19 +239,19 @@ def _mean(x: Node, axes: list[int], keep: bool) -> Node:
     count = math.prod(x.type.dims[a] for a in axes)
     if count == 0:
         raise ValueError(f"ONNX does not say what the mean of no integers is, got {x.type}")
-    return b.div(_sum(x, axes, keep), count)
+    return b.div(_reduce_sum(x, axes, keep), count)
 
 
 for _onnx, _compute in {
-    "ReduceSum": _sum,
+    "ReduceSum": _reduce_sum,
     "ReduceMean": _mean,
     "ReduceMax": _plain("reduce_max"),
     "ReduceMin": _plain("reduce_min"),
     "ReduceProd": _plain("reduce_prod"),
-    "ReduceSumSquare": lambda x, axes, keep: _sum(b.mul(x, x), axes, keep),
-    "ReduceL1": lambda x, axes, keep: _sum(b.abs(x), axes, keep),
-    "ReduceL2": lambda x, axes, keep: b.sqrt(_sum(b.mul(x, x), axes, keep)),
-    "ReduceLogSum": lambda x, axes, keep: b.log(_sum(x, axes, keep)),
+    "ReduceSumSquare": lambda x, axes, keep: _reduce_sum(b.mul(x, x), axes, keep),
+    "ReduceL1": lambda x, axes, keep: _reduce_sum(b.abs(x), axes, keep),
+    "ReduceL2": lambda x, axes, keep: b.sqrt(_reduce_sum(b.mul(x, x), axes, keep)),
+    "ReduceLogSum": lambda x, axes, keep: b.log(_reduce_sum(x, axes, keep)),
     "ReduceLogSumExp": blocks.log_sum_exp,
 }.items():
     translates(_onnx)(_reduction(_compute))

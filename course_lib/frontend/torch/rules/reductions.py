@@ -90,8 +90,8 @@ def _extreme(op: str, x: Node, dim: int | None, keepdim: bool) -> Node:
     x = x if x.type.dtype.is_float else as_type(x, f32)
     if dim is not None:
         return apply(op, x, axis=dim, keepdims=keepdim)
-    found = apply(op, b.reshape(x, (-1,)), axis=0, keepdims=False)
-    return b.reshape(found, (1,) * x.type.rank) if keepdim else found
+    extreme = apply(op, b.reshape(x, (-1,)), axis=0, keepdims=False)
+    return b.reshape(extreme, (1,) * x.type.rank) if keepdim else extreme
 
 
 @translates("argmax")

@@ -38,7 +38,7 @@ def build(folder: Path) -> Path:
 
 
 def shared_object(
-    made: Path, sources: Sequence[Path], headers: Sequence[Path] = (), needs: str = NEEDS
+    target: Path, sources: Sequence[Path], headers: Sequence[Path] = (), needs: str = NEEDS
 ) -> Path:
     """Compile C++ into what LLVM's programs can load, and return its path.
 
@@ -50,9 +50,9 @@ def shared_object(
     flags = [flag.replace("-I", "-isystem", 1) for flag in flags]
     files = [str(source) for source in sources]
     warn = ["-Wall", "-Wextra", "-Werror"]
-    with replacing(made) as unfinished:
+    with replacing(target) as unfinished:
         output([compiler, *flags, *warn, "-shared", "-fPIC", *files, "-o", str(unfinished)])
-    return made
+    return target
 
 
 def counted(

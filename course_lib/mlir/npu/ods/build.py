@@ -69,8 +69,8 @@ def generate(folder: Path) -> None:
     command = [tool("mlir-tblgen", NEEDS), "-I", str(headers()), records]
     for what in GENERATED:
         for part in ("decls", "defs"):
-            made = output([*command, f"-gen-{what}-{part}"])
-            (folder / f"{what}_{part}.inc").write_text(made)
+            text = output([*command, f"-gen-{what}-{part}"])
+            (folder / f"{what}_{part}.inc").write_text(text)
     (folder / "chips.inc").write_text(chips.text())
 
 

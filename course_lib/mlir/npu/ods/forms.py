@@ -79,17 +79,17 @@ def forms(name: str) -> tuple[Form, Form, Form]:
 
 def table(name: str) -> str:
     """How many lines each form takes, and what is declared, what is code and what is not said."""
-    found = forms(name)
-    rows = [[f"npu.{name}", *(form.title for form in found)]]
-    rows.append(["lines declared", *(str(lines(form.declared)) for form in found)])
-    rows.append(["lines of code", *(str(lines(form.code)) for form in found)])
-    rows += [[what, *(_said(form, pattern) for form in found)] for what, pattern in SAYS.items()]
+    shown = forms(name)
+    rows = [[f"npu.{name}", *(form.title for form in shown)]]
+    rows.append(["lines declared", *(str(lines(form.declared)) for form in shown)])
+    rows.append(["lines of code", *(str(lines(form.code)) for form in shown)])
+    rows += [[what, *(_stated(form, pattern) for form in shown)] for what, pattern in SAYS.items()]
     wide = [max(len(row[at]) for row in rows) for at in range(4)]
     cells = [[cell.ljust(size) for cell, size in zip(row, wide, strict=True)] for row in rows]
     return "\n".join("    ".join(row).rstrip() for row in cells)
 
 
-def _said(form: Form, pattern: str) -> str:
+def _stated(form: Form, pattern: str) -> str:
     if re.search(pattern, form.declared):
         return "declared"
     return "code" if re.search(pattern, form.code) else "-"
@@ -134,24 +134,24 @@ def _python(op: type) -> tuple[str, str]:
 
 def _record(name: str) -> str:
     text = (HERE / "npu.td").read_text()
-    found = re.search(rf"^def NPU_{name} .*?^}}$", text, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    return found[0]
+    record = re.search(rf"^def NPU_{name} .*?^}}$", text, re.MULTILINE | re.DOTALL)
+    assert record is not None
+    return record[0]
 
 
 def _cpp(name: str, more: tuple[str, ...]) -> str:
     """Functions of verify.cpp, each with its remark; empty if a record says it all."""
     text = (HERE / "verify.cpp").read_text()
-    found = []
+    texts = []
     for each in (*more, f"{name}::verify"):
         head = rf"^(?://[^\n]*\n)*(?:template [^\n]*)?LogicalResult {each}\("
         function = re.search(rf"{head}(?:[^\n]*}}$|.*?^}}$)", text, re.MULTILINE | re.DOTALL)
-        found += [function[0]] if function else []
-    return "\n\n".join(found)
+        texts += [function[0]] if function else []
+    return "\n\n".join(texts)
 
 
 def _data(name: str) -> str:
     text = DEFINITION.read_text()
-    found = re.search(rf"^  irdl\.operation @{name} .*?^  }}$", text, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    return textwrap.dedent(found[0])
+    operation = re.search(rf"^  irdl\.operation @{name} .*?^  }}$", text, re.MULTILINE | re.DOTALL)
+    assert operation is not None
+    return textwrap.dedent(operation[0])

@@ -1,8 +1,8 @@
 """What isl finds for the nests of unit 8, made here where islpy is installed, else as recorded.
 
-    found("row").rows          "[{ S0[t, i] -> [(t)] }, { S0[t, i] -> [(t + i)] }]"
-    found("row").kernel        the row in isl's order, as loops of ours
-    bill(time_blocks)          misses of the unit's nests, by your schedule and by others
+    isl_schedule("row").rows    "[{ S0[t, i] -> [(t)] }, { S0[t, i] -> [(t + i)] }]"
+    isl_schedule("row").kernel  the row in isl's order, as loops of ours
+    bill(time_blocks)           misses of the unit's nests, by your schedule and by others
 
 Next room: models.py.
 """
@@ -30,7 +30,7 @@ BY_ISL = recorded(__file__, "isl.txt")
 
 
 @dataclass(frozen=True)
-class Found:
+class IslSchedule:
     """The band that isl found for a nest, and the nest in that order, as loops of ours."""
 
     distances: str
@@ -42,16 +42,16 @@ class Found:
 
 
 @functools.cache
-def found(name: str) -> Found:
+def isl_schedule(name: str) -> IslSchedule:
     """isl's schedule of the row or of the plate."""
     if not isl.installed():
         band = BY_ISL.data(f"{name}: band")
         band["parallel"] = tuple(band["parallel"])
-        return Found(**band, kernel=parse_kernel(BY_ISL[f"{name}: loops"]), word=BY_ISL.words)
+        return IslSchedule(**band, kernel=parse_kernel(BY_ISL[f"{name}: loops"]), word=BY_ISL.words)
     kernel = NESTS[name]
     sets = isl.sets_of(kernel)
     (band,) = isl.bands(sets)
-    return Found(isl.distances(sets), band.rows, band.permutable, band.parallel,
+    return IslSchedule(isl.distances(sets), band.rows, band.permutable, band.parallel,
                  isl.scheduled(kernel).kernel, "isl ran just now")  # fmt: skip
 
 
