@@ -6,6 +6,7 @@
 A row is a program, or a piece of the unit. Its columns lead from what was before to what no program
 can beat. Counts come out alike on every machine, and the text quotes them, so they keep all of
 their digits; times and ratios have three. A unit passes rows, whatever they count.
+Next room: roof.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     triton_table()     Triton's shared memory by `num_stages`, recorded
     three_forms()      one operation of the NPU dialect in xDSL, ODS and IRDL
 
-Next room: ../checks/__init__.py.
+Next room: tables.py.
 """
 
 from __future__ import annotations

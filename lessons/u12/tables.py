@@ -1,4 +1,7 @@
-"""The tables of unit 12: cycles and accesses of the course's models, and what others report."""
+"""The tables of unit 12: cycles and accesses of the course's models, and what others report.
+
+Next room: grid.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers about a lowering to linalg. Next room: the teacher's page, docs/units/u10.md."""
+"""Answers about a lowering to linalg. Next room: docs/units/u10.md."""
 
 from __future__ import annotations
 
