@@ -145,7 +145,7 @@ class Slot:
             self.run = self.reference
             return
         _plugs[self.name] = function
-        if function in (self.reference, self.baseline):
+        if function is self.reference or function is self.baseline:  # `==` may be anything
             self.run = function
             return
         if self.masked[0] is not function:

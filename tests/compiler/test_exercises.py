@@ -88,6 +88,28 @@ def test_reference_is_masked_while_the_students_function_runs(double):
     assert double(1) == 2, "the mask is gone afterwards"
 
 
+class EqualToAll:
+    """An answer, to a student who likes objects."""
+
+    def __eq__(self, other):
+        return True
+
+    def __call__(self, n):
+        return slot("t.double").call(n)
+
+
+class EqualToNone(EqualToAll):
+    def __eq__(self, other):
+        raise ValueError("compared")
+
+
+@pytest.mark.parametrize("answer", [EqualToAll(), EqualToNone()])
+def test_an_answer_that_says_it_equals_ours_is_masked_all_the_same(double, answer):
+    implements("t.double")(answer)
+    with pytest.raises(RecursionError, match="your own function again"):
+        double(1)
+
+
 def test_mask_covers_one_slot_only(double):
     @exercise("t.triple", unit=7, points=1)
     def triple(n):
