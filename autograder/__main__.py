@@ -60,7 +60,7 @@ def _build(options: argparse.Namespace) -> int:
 def _validate(options: argparse.Namespace) -> int:
     print(HEAD)
     failed = 0
-    for row in validate(options.unit, exercise=options.exercise):
+    for row in validate(options.unit, exercises=options.exercise):
         print(row, flush=True)
         failed += bool(row.problems)
     return 1 if failed else 0
@@ -157,7 +157,8 @@ def _parser() -> argparse.ArgumentParser:
 
     validate = commands.add_parser("validate", help="check every exercise and every release")
     validate.add_argument("--unit", type=int, help="only this unit")
-    validate.add_argument("--exercise", metavar="NAME", help="only this exercise")
+    validate.add_argument("--exercise", action="append", default=[], metavar="NAME",
+                          help="only this exercise; may be given several times")  # fmt: skip
     validate.set_defaults(run=_validate)
     facts = commands.add_parser("facts", help="the exercises of each unit as a table")
     facts.add_argument("--unit", type=int, help="only this unit")
