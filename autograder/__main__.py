@@ -36,6 +36,8 @@ from autograder.grading.rehearsal import make_class
 from autograder.process.start import SETTING
 from autograder.validate import HEAD, validate
 
+SEVERAL: dict[str, Any] = {"action": "append", "default": [], "help": "only this; may be repeated"}
+
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
@@ -157,8 +159,7 @@ def _parser() -> argparse.ArgumentParser:
 
     validate = commands.add_parser("validate", help="check every exercise and every release")
     validate.add_argument("--unit", type=int, help="only this unit")
-    validate.add_argument("--exercise", action="append", default=[], metavar="NAME",
-                          help="only this exercise; may be given several times")  # fmt: skip
+    validate.add_argument("--exercise", metavar="NAME", **SEVERAL)
     validate.set_defaults(run=_validate)
     facts = commands.add_parser("facts", help="the exercises of each unit as a table")
     facts.add_argument("--unit", type=int, help="only this unit")

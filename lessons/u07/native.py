@@ -25,7 +25,7 @@ from course_lib.cost.cache import misses_of
 from course_lib.cost.trace import LINE, Trace
 from course_lib.draw.plots.roofline import Dot
 from course_lib.draw.plots.table import table
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u07.libraries import blas_rates
 from lessons.u07.products import LARGE, Sizes, dot, extended, matrices, waiting
 

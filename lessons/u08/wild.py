@@ -19,7 +19,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.llvm.jit import emit_module
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u08.stencils import CELLS, STEPS, miss_table, row, scheduled
 
 OPT, CLANG, GCC = "opt-22", "clang-22", "gcc"

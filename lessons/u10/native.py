@@ -19,7 +19,7 @@ import numpy as np
 from course_lib.draw.plots.table import table
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import Pipeline
-from lessons.recorded import recorded as recording
+from course_lib.recorded import recorded as recording
 from lessons.u10 import recorded
 from lessons.u10.program import N, short
 

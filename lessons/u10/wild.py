@@ -25,7 +25,7 @@ from course_lib.mlir.upstream.pipelines import PIPELINES
 from course_lib.mlir.upstream.slides import shown
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u10.native import SIZE, llvm, measured, on_tensors
 from lessons.u10.program import narrow
 

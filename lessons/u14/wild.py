@@ -26,7 +26,7 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.partition import joined, trouble
 from course_lib.plugins.tvm.write import write
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u14.annotate import as_patterns
 
 TEACHING = PRESETS["teaching"]

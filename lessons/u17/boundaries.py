@@ -18,7 +18,7 @@ import numpy as np
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u17.tensors import parsed, tensor
 
 BY_TINYGRAD = recorded(__file__, "recorded.txt")

@@ -30,8 +30,8 @@ from course_lib.compiler import read
 from course_lib.draw.plots.table import table
 from course_lib.passes.quantize.to_int8 import whole
 from course_lib.plugins.staged import read_staged, run_staged
+from course_lib.recorded import recorded
 from lessons.bill import bill_of
-from lessons.recorded import recorded
 from lessons.u17.boundaries import count
 from lessons.u17.rows import asked
 from lessons.u17.tensors import kernels

@@ -221,4 +221,4 @@ def test_all_that_students_have_is_tried_but_the_exercises_and_what_plugs_them_i
     assert not {"course_lib.machine.linear_scan.linear_scan", "course_lib.exercises.unplug"} & names
     assert "course_lib.measure.apart.end_after" not in names, "it would end a later trial"
     assert {"course_lib.files.write", "course_lib.bridges.gxx.build"} <= names, "what reaches out"
-    assert "lessons.recorded.recorded" in names, "what keeps its results"
+    assert "course_lib.recorded.recorded" in names, "what keeps its results"
