@@ -111,7 +111,7 @@ def listed(inputs: Any) -> Sequence[Any]:
 def with_search(options: Options, search: Tuned | str | Path) -> Options:
     """The options with what was found beforehand for this machine, which the passes know, too."""
     need("llvmlite")
-    from course_lib.targets.tuned import passes_with, searched
+    from course_lib.targets.tuned import passes_with, searched  # llvmlite is heavy
 
     tuned = searched(search, options.threads, options.cpu)
     return replace(options, tuned=tuned, passes=passes_with(options.passes, tuned))

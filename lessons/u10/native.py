@@ -4,6 +4,7 @@
     on_tensors()     what MLIR's fusion on tensors leaves: run where MLIR is there, else recorded
     levels_bill()    nests, loads and stores per element, and wrong numbers, by who optimized
 
+What needs xDSL or llvmlite is imported where it is used.
 Next room: dialect.py, what students work with.
 """
 

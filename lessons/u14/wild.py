@@ -170,7 +170,7 @@ def on_tiles(m: int, k: int, n: int) -> str:
     """A product of two int8 matrices in tinygrad, on 4 × 4 cells: right or not, and what ran."""
     from tinygrad.tensor import Tensor
 
-    from course_lib.plugins.tinygrad.device import chip_device
+    from course_lib.plugins.tinygrad.device import chip_device  # tinygrad need not be installed
     from course_lib.plugins.tinygrad.session import session
 
     rng = np.random.default_rng(14)

@@ -7,8 +7,8 @@
     devices_table()      one program on three devices
     systems_table()      four compilers asked for the bounds of a cast
 
-TVM is asked in a process of its own where it is installed, else its answer is recorded. Next room:
-pictures.py.
+TVM is asked in a process of its own where it is installed, else its answer is recorded. What needs
+tinygrad or llvmlite is imported where it is used. Next room: pictures.py.
 """
 
 from __future__ import annotations

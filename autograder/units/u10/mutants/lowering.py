@@ -11,7 +11,7 @@ lowered = slot("u10.lowered").reference
 def _ops(text):
     """The parameters of the function, as (name, type); its operations, as (name of the result,
     kind, operands, type); and what it returns."""
-    from lessons.u10.meaning import first_function, parsed
+    from lessons.u10.meaning import first_function, parsed  # xDSL need not be installed
 
     function = first_function(parsed(text))
     names = {value: f"%p{k}" for k, value in enumerate(function.block.args)}
