@@ -272,16 +272,6 @@ def answers_until_now() -> Counter[str]:
     return _answers.copy()
 
 
-def plugs_for(
-    name: str, plugs: Mapping[str, Callable[..., Any]] | None = None
-) -> dict[str, Callable[..., Any]]:
-    """What stays plugged in (of `plugs`; else of what is) while one exercise is checked: its
-    answer, what that may use, and what has no stand-in. A wrong answer costs its own points and no
-    others."""
-    kept, found = (name, *slot(name).uses), _plugs if plugs is None else plugs
-    return {n: f for n, f in found.items() if n in kept or slot(n).baseline is None}
-
-
 def slot(name: str) -> Slot:
     """The slot of that name; its module is imported when it is not yet. UnknownExercise if there is
     none, with the name that comes nearest."""

@@ -203,13 +203,3 @@ def test_a_call_costs_one_call_more(double):
     finally:
         sys.setprofile(None)
     assert called == ["call", "double"]
-
-
-def test_what_stays_plugged_in_while_one_exercise_is_checked(double):
-    exercise("t.plain", unit=7, points=1)(lambda: 1)
-    exercise("t.half", unit=7, points=1, baseline=same)(lambda n: n // 2)
-    exercise("t.zero", unit=7, points=1, baseline=same, uses=("t.half",))(lambda n: n - n)
-    for name in ("t.double", "t.plain", "t.half", "t.zero"):
-        implements(name)(lambda *n: 0)
-    assert set(exercises.plugs_for("t.double")) == {"t.double", "t.plain"}
-    assert set(exercises.plugs_for("t.zero")) == {"t.zero", "t.plain", "t.half"}
