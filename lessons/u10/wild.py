@@ -9,12 +9,12 @@ a C++ compiler and some seconds. Next room: meaning.py.
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from course_lib.bridges.peers import session
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
@@ -70,11 +70,9 @@ def onnxruntime_ops(said: bool) -> tuple[list[str], str]:
     model = make_model(make_graph(nodes, "twice", [a, b], [y]), ir_version=9,
                        opset_imports=[make_opsetid("", 17)])  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        options = ort.SessionOptions()
-        options.optimized_model_filepath = str(Path(folder) / "optimized.onnx")
-        options.log_severity_level = logging.ERROR // 10
-        ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
-        kept = onnx.load(options.optimized_model_filepath).graph.node
+        saved = str(Path(folder) / "optimized.onnx")
+        session(model.SerializeToString(), optimized_model_filepath=saved)
+        kept = onnx.load(saved).graph.node
     return [node.op_type for node in kept], f"onnxruntime {ort.__version__}"
 
 
