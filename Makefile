@@ -81,9 +81,9 @@ regrade: ## the same after a check was mended: whose points change, and why, in 
 	$(SETUP) torch,llvm,lab,grade$(if $(ENGINE),$(COMMA)cluster)
 	$(PY) -m autograder $@ $(GRADING)
 
-validate: ## do the checks of every exercise (or UNIT=2, EXERCISE=passes.dce) tell right from wrong?
+validate: ## do the checks of every exercise (or UNIT=2, EXERCISE="passes.dce passes.cse") tell right from wrong?
 	$(SETUP) torch,llvm,lab,grade
-	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(if $(EXERCISE),--exercise $(EXERCISE))
+	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(EXERCISE:%=--exercise %)
 
 bench: ## the compiler against PyTorch, onnxruntime and OpenBLAS; the autograder against stock nbgrader; figures in build/bench/
 	$(SETUP) torch,llvm,lab,grade,bench

@@ -27,7 +27,7 @@ from autograder.edition.contents import COURSE, EDITIONS, contents
 from autograder.edition.deliver import deliver, private
 from autograder.edition.facts import ESTIMATE, exercise_table, minutes_row, minutes_table
 from autograder.edition.release import release
-from autograder.edition.sources import sources
+from autograder.edition.sources import Source, sources
 from autograder.grading.book.course_file import read_course
 from autograder.grading.book.releases import due_now
 from autograder.grading.book.roster import read_roster
@@ -36,6 +36,8 @@ from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.rehearsal import make_class
 from autograder.process.start import SETTING
 from autograder.validate import HEAD, validate
+
+SEVERAL: dict[str, Any] = {"action": "append", "default": [], "help": "only this; may be repeated"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -61,30 +63,32 @@ def _build(options: argparse.Namespace) -> int:
 def _validate(options: argparse.Namespace) -> int:
     print(HEAD)
     failed = 0
-    for row in validate(options.unit, exercise=options.exercise):
+    for row in validate(options.unit, exercises=options.exercise):
         print(row, flush=True)
         failed += bool(row.problems)
     return 1 if failed else 0
 
 
 def _facts(options: argparse.Namespace) -> int:
-    notebooks = sources(COURSE / "notebooks", options.unit)
-    if not notebooks:
-        raise ValueError(f"no notebook source for unit {options.unit}")
-    for source in notebooks:
+    for source in _notebooks(options.unit):
         print(f"# {source.name}\n\n{minutes_table(source)}\n{exercise_table(source)}")
     return 0
 
 
 def _minutes(options: argparse.Namespace) -> int:
-    found = sources(COURSE / "notebooks", options.unit)
-    if not found:
-        raise ValueError(f"no notebook source for unit {options.unit}")
+    notebooks = _notebooks(options.unit)
     if options.unit is None:
-        print("core  further  (minutes)", *map(minutes_row, found), ESTIMATE, sep="\n")
+        print("core  further  (minutes)", *map(minutes_row, notebooks), ESTIMATE, sep="\n")
     else:
-        print(*(f"# {source.name}\n\n{minutes_table(source)}" for source in found), sep="\n")
+        print(*(f"# {one.name}\n\n{minutes_table(one)}" for one in notebooks), sep="\n")
     return 0
+
+
+def _notebooks(unit: int | None) -> list[Source]:
+    notebooks = sources(COURSE / "notebooks", unit)
+    if not notebooks:
+        raise ValueError(f"no notebook source for unit {unit}")
+    return notebooks
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -170,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
 
     validate = commands.add_parser("validate", help="check every exercise and every release")
     validate.add_argument("--unit", type=int, help="only this unit")
-    validate.add_argument("--exercise", metavar="NAME", help="only this exercise")
+    validate.add_argument("--exercise", metavar="NAME", **SEVERAL)
     validate.set_defaults(run=_validate)
     facts = commands.add_parser("facts", help="the exercises of each unit as a table")
     facts.add_argument("--unit", type=int, help="only this unit")

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 import linecache
-import os
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -52,6 +51,7 @@ from autograder.check.verdict import (
 from autograder.check.waiting import Stopped, Waiting
 from course_lib import exercises
 from course_lib.exercises import UnknownExercise, slot
+from course_lib.files import write
 from course_lib.packages import PACKAGES
 
 IN_WORDS = (
@@ -137,9 +137,7 @@ def predict(key: str, value: Any, unit: str = "") -> None:
         return
     guesses = _guesses()
     guesses[key] = {"value": value, "unit": unit}
-    partial = PREDICTIONS.with_suffix(".part")
-    partial.write_text(json.dumps(guesses, indent=1, default=str))
-    os.replace(partial, PREDICTIONS)
+    write(PREDICTIONS, json.dumps(guesses, indent=1, default=str))
     _show(f"Kept: you say {_amount(value, unit)}.")
 
 

@@ -1,7 +1,7 @@
 """Is every exercise sound? The teacher's own check before a release.
 
     python -m autograder validate --unit 2
-    python -m autograder validate --exercise passes.dce
+    python -m autograder validate --exercise passes.dce --exercise passes.cse
 
 For each exercise a row of a table: the sentences of its text and how many have a check, the unit's
 wrong answers and how many the checks reject, its right ones and how many they accept, and what
@@ -20,7 +20,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -75,12 +75,13 @@ class Row:
 
 
 def validate(
-    unit: int | None = None, notebooks: Path | None = None, exercise: str | None = None
+    unit: int | None = None, notebooks: Path | None = None, exercises: Sequence[str] = ()
 ) -> Iterator[Row]:
-    """A row for every exercise and notebook that was looked at, as soon as it is known."""
+    """A row for every exercise and notebook that was looked at, as soon as it is known: for all of
+    them, those of a unit, or these exercises alone."""
     trust_ours()
-    if exercise is not None:
-        yield _row(slot(exercise))
+    if entries := [slot(name) for name in exercises]:
+        yield from map(_row, entries)
         return
     for source in sources(notebooks or COURSE / "notebooks", unit):
         names = source.exercises()

@@ -12,12 +12,14 @@ imported for type checkers alone, only the name is compared. Next room: `package
 
 from __future__ import annotations
 
+import ast
 import builtins
 import collections.abc
 import dataclasses
 import functools
 import inspect
 import numbers
+import sys
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
@@ -73,10 +75,28 @@ def mismatch(name: str, kind: Any, value: Any) -> str:
 
 
 class Names(dict[str, Any]):
-    """The names of a module. One that it imports for type checkers alone stands for itself."""
+    """The names of a module. One that it imports for type checkers alone stands for itself.
+    NameError if it knows no such name."""
 
     def __missing__(self, name: str) -> Any:
-        return getattr(builtins, name, None) or ForwardRef(name)
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        if name in _for_type_checkers(self["__name__"]):
+            return ForwardRef(name)
+        raise NameError(
+            f"an annotation of {self['__name__']} says {name}, which is not known there"
+        )
+
+
+@functools.cache
+def _for_type_checkers(module: str) -> frozenset[str]:
+    """What a module imports `if TYPE_CHECKING`."""
+    body = ast.parse(inspect.getsource(sys.modules[module])).body
+    checked = [node for node in body if isinstance(node, ast.If) and "TYPE_CHECKING" in
+               {name.id for name in ast.walk(node.test) if isinstance(name, ast.Name)}]  # fmt: skip
+    imports = [step for node in checked for step in node.body
+               if isinstance(step, (ast.Import, ast.ImportFrom))]  # fmt: skip
+    return frozenset(alias.asname or alias.name for step in imports for alias in step.names)
 
 
 def hints(function: Callable[..., Any]) -> dict[str, Any]:

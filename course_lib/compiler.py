@@ -64,7 +64,8 @@ def compile(
                     inputs (of random ones without them), and machine code for what it cannot do
     passes          graph passes in order; None: `passes.pipeline.DEFAULT`
     watch           `watch(name, form)` sees every intermediate form: a Graph after each pass, then
-                    a Program of loop nests, then LLVM IR as text
+                    a Program of loop nests, then LLVM IR as text; assembly, and instructions of
+                    the chip, as a function that makes the text
     threads         how many may work on one kernel; None: as many as there are processors
     cpu             whose instructions: "host", all that this processor has, or a level of x86-64
                     such as "x86-64-v3", which also older ones have
@@ -111,7 +112,7 @@ def listed(inputs: Any) -> Sequence[Any]:
 def with_search(options: Options, search: Tuned | str | Path) -> Options:
     """The options with what was found beforehand for this machine, which the passes know, too."""
     need("llvmlite")
-    from course_lib.targets.tuned import passes_with, searched
+    from course_lib.targets.tuned import passes_with, searched  # llvmlite is heavy
 
     tuned = searched(search, options.threads, options.cpu)
     return replace(options, tuned=tuned, passes=passes_with(options.passes, tuned))

@@ -145,7 +145,7 @@ class Slot:
             self.run = self.reference
             return
         _plugs[self.name] = function
-        if function in (self.reference, self.baseline):
+        if function is self.reference or function is self.baseline:  # `==` may be anything
             self.run = function
             return
         if self.masked[0] is not function:
@@ -270,16 +270,6 @@ def plugs_now() -> dict[str, Callable[..., Any]]:
 def answers_until_now() -> Counter[str]:
     """How often `implements` was given a function, by slot name, be it one that it had before."""
     return _answers.copy()
-
-
-def plugs_for(
-    name: str, plugs: Mapping[str, Callable[..., Any]] | None = None
-) -> dict[str, Callable[..., Any]]:
-    """What stays plugged in (of `plugs`; else of what is) while one exercise is checked: its
-    answer, what that may use, and what has no stand-in. A wrong answer costs its own points and no
-    others."""
-    kept, installed = (name, *slot(name).uses), _plugs if plugs is None else plugs
-    return {n: f for n, f in installed.items() if n in kept or slot(n).baseline is None}
 
 
 def slot(name: str) -> Slot:

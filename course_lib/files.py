@@ -5,7 +5,8 @@
         ...
     read_text("model.mlir")                    # ValueError: model.mlir is a folder, not a file
 
-Every option of the commands that names a file ends here. Next room: `keep.py`.
+Every option of the commands that names a file ends here, and so does what the autograder writes.
+Next room: `keep.py`.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ def write(path: str | os.PathLike[str], data: str | bytes) -> Path:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], anew: bool = False) -> Iterator[Path]:
     """A new file in the same folder, which takes this one's place when the block has ended well.
 
-    If it ends in any other way, the new file is gone and the old one as it was. A link stays a
-    link; what is not a file but a device, such as /dev/stdout, is written to directly.
+    If it ends in any other way, the new file is gone and the old one as it was. The rights of the
+    file stay, and a link stays a link; what is not a file but a device, such as /dev/stdout, is
+    written to directly. `anew`: nothing of what was there stays, be it read-only or a link.
     """
-    target = Path(os.path.realpath(path))
+    target = Path(path) if anew else Path(os.path.realpath(path))
     with _in_words(path, target):
-        mode = os.stat(path).st_mode if os.path.exists(path) else None
+        mode = os.stat(path).st_mode if os.path.exists(path) and not anew else None
         if mode is not None and not stat.S_ISREG(mode):
             yield Path(path)  # by its own name: a pipe behind /dev/stdout has no real path
             return
@@ -52,6 +54,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
             unfinished.replace(target)
         finally:
             unfinished.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Remove what a process that was killed left unfinished under the folder."""
+    for path in folder.rglob(f".*.{8 * '[0-9a-f]'}.tmp"):
+        path.unlink(missing_ok=True)
 
 
 @contextmanager

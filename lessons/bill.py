@@ -6,11 +6,13 @@
 A row is a program, or a piece of the unit. Its columns lead from what was before to what no program
 can beat. Counts come out alike on every machine, and the text quotes them, so they keep all of
 their digits; times and ratios have three. A unit passes rows, whatever they count.
+Next room: roof.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral, Real
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import Cell, table
@@ -29,9 +31,10 @@ def bill_of(rows: Sequence[Sequence[Cell]], heads: Sequence[str], title: str = "
 
 
 def _is_number(cell: Cell) -> bool:
-    return isinstance(cell, (int, float)) and not isinstance(cell, bool)
+    return isinstance(cell, Real) and not isinstance(cell, bool)  # numpy's, too
 
 
 def _counted(cells: Sequence[Cell]) -> bool:
     """Is there a number in this column, and none with a fraction?"""
-    return any(map(_is_number, cells)) and not any(isinstance(cell, float) for cell in cells)
+    numbers = [cell for cell in cells if _is_number(cell)]
+    return bool(numbers) and all(isinstance(cell, Integral) for cell in numbers)

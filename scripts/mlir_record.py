@@ -7,15 +7,18 @@ Run it when a pipeline, or the text that a graph becomes, has changed; a test sa
 
 from __future__ import annotations
 
+import datetime
 import importlib.metadata
 from pathlib import Path
 
+from course_lib.files import write
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
 from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import PIPELINES
-from course_lib.mlir.upstream.recordings import FOLDER, Recording, written
+from course_lib.mlir.upstream.recordings import FOLDER, texts
+from course_lib.recorded import Recording
 
 PINS = Path(__file__).resolve().parent.parent / "constraints.txt"
 
@@ -26,16 +29,16 @@ def graph() -> Graph:
     return Graph.of([x, w], [apply("relu", apply("matmul", x, w))], "mm_relu")
 
 
-def recordings() -> dict[str, str]:
-    """The text of each file, by its name."""
-    files = {}
+def recordings() -> dict[str, Recording]:
+    """What goes into each file, by its name."""
+    files, today = {}, datetime.date.today().isoformat()
     for name, pipeline in PIPELINES.items():
         done = passed(to_mlir(graph()), pipeline, "torch-mlir")
         if done.trouble:
             raise ValueError(f"{name}: {done.trouble}")
-        states = tuple((s.passes, s.text) for s in done.states)
-        kept = Recording(done.tool, pipeline.prepared(to_mlir(graph())), states)
-        files[f"mm_relu.{name}.mlir"] = written(kept)
+        kept = texts(pipeline.prepared(to_mlir(graph())), done.states)
+        how = "python scripts/mlir_record.py"
+        files[f"mm_relu.{name}.mlir"] = Recording(done.tool, "any", today, how, kept)
     return files
 
 
@@ -44,9 +47,9 @@ def main() -> None:
     if pinned not in PINS.read_text().splitlines():
         raise SystemExit(f"{pinned} is not the version in {PINS.name}")
     FOLDER.mkdir(exist_ok=True)
-    for name, text in recordings().items():
-        (FOLDER / name).write_text(text)
-        print(name, f"{len(text.splitlines()):,} lines")
+    for name, recording in recordings().items():
+        write(FOLDER / name, str(recording))
+        print(name, f"{len(str(recording).splitlines()):,} lines")
 
 
 if __name__ == "__main__":

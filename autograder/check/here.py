@@ -21,6 +21,7 @@ from typing import Any
 from autograder.check.alarm import BACKSTOP, alarm
 from autograder.check.answer import Answer
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
+from autograder.check.plugs import plugs_for
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
 from autograder.check.verdict import unfinished
@@ -46,7 +47,7 @@ class Here(Answer):
         super().__init__(entry.name)
         self.entry, self.meanwhile = entry, meanwhile
         self.function, self.call = entry.plugged, entry.run
-        self.beside = exercises.plugs_for(entry.name)
+        self.beside = plugs_for(entry.name)
         self.plugs = exercises.plugs_now()  # for a check that is about all of the student's passes
         self.ours = Codec()
         self.theirs = Codec(call=lambda *message: self._callback(*message))

@@ -1,5 +1,6 @@
-"""An answer in the place that it has in the compiler.
+"""What is plugged in while an exercise is checked, and an answer in its place in the compiler.
 
+    plugs_for("passes.dce")        ->   {"passes.dce": <function dce>, ...}
     with in_the_compiler("ir.verify.misplaced", misplaced):
         verify(graph)                                # asks the answer
 
@@ -8,12 +9,22 @@ Next room: compiled.py, a whole model compiled with an answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import Context
 from typing import Any
 
-from course_lib.exercises import plugged
+from course_lib.exercises import plugged, plugs_now, slot
+
+
+def plugs_for(
+    name: str, plugs: Mapping[str, Callable[..., Any]] | None = None
+) -> dict[str, Callable[..., Any]]:
+    """What stays plugged in (of `plugs`; else of what is) while one exercise is checked: its
+    answer, what that may use, and what has no stand-in. A wrong answer costs its own points and no
+    others."""
+    kept, found = (name, *slot(name).uses), plugs_now() if plugs is None else plugs
+    return {n: f for n, f in found.items() if n in kept or slot(n).baseline is None}
 
 
 @contextmanager

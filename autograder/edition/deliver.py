@@ -29,6 +29,7 @@ from autograder.edition.manifest import (
     pending,
     read_manifest,
 )
+from course_lib.files import replacing
 
 START = "start.ipynb"
 PRIVATE = b"# Made by the course: names and grades of people stay out of git.\n*\n"
@@ -77,14 +78,10 @@ def write(path: Path, content: bytes, read_only: bool = False) -> None:
     if path.is_file() and path.read_bytes() == content:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(content)
+    with replacing(path, anew=True) as unfinished:
+        unfinished.write_bytes(content)
         if read_only:
-            partial.chmod(0o444)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+            unfinished.chmod(0o444)
 
 
 def private(folder: Path) -> None:
@@ -92,12 +89,6 @@ def private(folder: Path) -> None:
     A folder that was there before is somebody's own."""
     if not folder.exists():
         write(folder / ".gitignore", PRIVATE)
-
-
-def sweep(folder: Path) -> None:
-    """Remove what a killed process had half written under the folder."""
-    for path in folder.rglob(".*.part"):
-        path.unlink(missing_ok=True)
 
 
 def _carry_out(step: Step, content: bytes, into: Path) -> None:

@@ -25,7 +25,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder.edition.contents import COURSE
-from autograder.edition.deliver import private, sweep, write
+from autograder.edition.deliver import private, write
 from autograder.edition.sources import sources
 from autograder.grading.assignment import Assignment, editions
 from autograder.grading.book.by_hand import (
@@ -60,6 +60,7 @@ from autograder.process.branch import slowly
 from autograder.process.start import hide, mode, unprotected
 from course_lib.bridges.cluster import INSECURE
 from course_lib.exercises import slot
+from course_lib.files import sweep
 
 UTF8 = ("utf-8", "replace")  # what a student prints, or calls a file, may be no text
 BEFORE = "before.json"  # the reports as they were when a comparison began

@@ -107,6 +107,7 @@ class Worker:
     def __init__(self, pipe: Pipe, known: Known) -> None:
         import autograder
         from autograder.check.framework import BESIDE
+        from autograder.check.plugs import plugs_for
         from autograder.check.steps import OutOfSteps, counted
         from autograder.wire.arguments import Given
         from autograder.wire.codec import Codec, Unsendable
@@ -117,7 +118,7 @@ class Worker:
         self.codec = Codec(call=self.callback)
         self.unsendable, self.out_of_steps, self.counted = Unsendable, OutOfSteps, counted
         self.given, self.run_out = Given, run_out
-        self.exercises = exercises
+        self.exercises, self.plugs_for = exercises, plugs_for
         module = sys.modules["__main__"] = ModuleType("__main__")  # where classes look for names
         self.names: dict[str, Any] = module.__dict__
         self.names["implements"] = autograder.implements
@@ -176,7 +177,7 @@ class Worker:
         sys.stdout = sys.stderr = printed = Limited()
         if name != self.running:  # a later cell may have used a name of this answer again
             self.names.update(self.at_check.get(name, {}))
-            self.running, self.kept = name, self.exercises.plugs_for(name, self.plugs)
+            self.running, self.kept = name, self.plugs_for(name, self.plugs)
         plugs = self.kept | kwargs.pop(self.beside, {})
         entry = self.exercises.slot(name)
         given = self.given(entry.signature.bind(*args, **kwargs).arguments)

@@ -7,8 +7,9 @@ Every function is tried that the students of the unit have, of the library and o
 the arguments of the exercise, or some of them, in each order that its own annotations admit. It has
 to take the first examples of the checks and to return the kind of thing that our answer returns;
 only then is it judged, hidden checks too. While it runs, the exercises of the unit and later ones
-have their stand-ins, as in a student's copy. It runs in a process that may crash or hang and cannot
-write a file. Modules that start processes or touch files are not tried.
+have their stand-ins, as in a student's copy. It runs in a process that may crash or hang, and what
+it asks of the machine beyond reading is refused there: to write, move or remove a file, to start or
+end a process, to open a connection.
 
 Where points are earned by design, the unit says why (`in_the_library`, in its mutants).
 
@@ -26,9 +27,11 @@ import inspect
 import io
 import itertools
 import os
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +50,20 @@ from course_lib import exercises
 from course_lib.exercises import Slot, slot
 
 ROOMS = ("course_lib.", "lessons.", "autograder.units.")
-APART = ("course_lib.exercises", "course_lib.keep")  # what they do would change the next trial
-OUTSIDE = {"os", "subprocess", "shutil", "signal", "socket", "ctypes", "multiprocessing",
-           "tempfile", "threading", "resource", "pathlib"}  # fmt: skip
+# What these do to their process would change the next trial: plugs, files that are kept, limits.
+APART = ("course_lib.exercises", "course_lib.keep", "course_lib.measure.apart")
+REFUSED = (  # audit events of Python, by how they begin
+    "os.chmod", "os.chown", "os.exec", "os.fork", "os.kill", "os.link",
+    "os.lockf", "os.mkdir", "os.posix_spawn", "os.putenv", "os.remove", "os.rename", "os.rmdir",
+    "os.setxattr", "os.spawn", "os.symlink", "os.system", "os.truncate", "os.unsetenv", "os.utime",
+    "pty.spawn", "resource.", "shutil.", "socket.", "sqlite3.", "subprocess.", "tempfile.",
+    "urllib.", "webbrowser.",
+)  # fmt: skip
 EXAMPLES = 3  # calls of our answer that a function has to take before it is judged
 ORDERS = 24  # of the arguments, at most, for one function
 SECONDS, JUDGED = 0.5, 60.0  # of processor time, for such a call and for a whole verdict
 CHUNK, PATIENCE = 200, 600.0
+_on_trial: ContextVar[bool] = ContextVar("on_trial", default=False)
 
 
 @dataclass(frozen=True)
@@ -118,27 +128,14 @@ def _callable(unit: int) -> tuple[str, ...]:
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         if not path.endswith(".py") or not module.startswith(ROOMS) or module in APART:
             continue
-        tree = _parsed(content)
-        if tree is not None:
-            shorn = module.startswith("autograder.")  # of a unit's own answers none ever ships
-            asked = {entry.reference.__name__ for entry in exercises.slots()
-                     if entry.reference.__module__ == module
-                     and (shorn or entry.unit >= unit)}  # fmt: skip
-            names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
-            callable_names += [f"{module}.{name}" for name in names if name not in asked]
+        shorn = module.startswith("autograder.")  # of a unit's own answers none ever ships
+        asked = {entry.reference.__name__ for entry in exercises.slots()
+                 if entry.reference.__module__ == module
+                 and (shorn or entry.unit >= unit)}  # fmt: skip
+        body = ast.parse(content).body
+        names = [node.name for node in body if isinstance(node, ast.FunctionDef)]
+        callable_names += [f"{module}.{name}" for name in names if name not in asked]
     return tuple(name for name in callable_names if _function(name) is not None)
-
-
-@functools.cache
-def _parsed(content: bytes) -> ast.Module | None:
-    """A module's tree; None if it reaches outside this process."""
-    tree = ast.parse(content)
-    for node in ast.walk(tree):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-        if any(name.partition(".")[0] in OUTSIDE for name in names):
-            return None
-    return tree
 
 
 @functools.cache
@@ -149,7 +146,8 @@ def _function(name: str) -> Callable[..., Any] | None:
         function = getattr(importlib.import_module(module), last, None)
     except (ImportError, NotImplementedError):
         return None
-    return function if inspect.isfunction(function) else None
+    # One that keeps its results (`functools.cache`) is no plain function.
+    return function if callable(function) else None
 
 
 @functools.cache
@@ -261,6 +259,7 @@ def _tried(task: tuple[str, list[str]]) -> list[Borrowed]:
     """In a process of its own: which of these functions earn something."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         limit({"RLIMIT_FSIZE": 0})
+    _refuse()
     os.environ["COURSE_LIB_CACHE"] = "off"  # machine code is no file here: it could not be kept
     exercise, names = task
     entry, earning = slot(exercise), []
@@ -284,7 +283,7 @@ def _earned(entry: Slot, name: str, order: tuple[int, ...]) -> float:
 
     def answer(*args: Any, **kwargs: Any) -> Any:
         values = _values(entry, args, kwargs)
-        with exercises.using({**others, **exercises.plugs_now()}):
+        with exercises.using({**others, **exercises.plugs_now()}), _trial():
             return function(*(values[at] for at in order))
 
     quiet = io.StringIO()
@@ -292,13 +291,38 @@ def _earned(entry: Slot, name: str, order: tuple[int, ...]) -> float:
         with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
             for values, kind in _examples(entry):
                 given = [copy.copy(values[at]) for at in order]
-                with exercises.using({}), alarm(SECONDS, "an example"):
+                with exercises.using({}), alarm(SECONDS, "an example"), _trial():
                     if _kind(function(*given)) != kind:
                         return 0.0
             with alarm(JUDGED, "a verdict"):
                 return verdict_of(entry, answer, shrink=False).earned or 0.0
     except (Exception, SystemExit):
         return 0.0
+
+
+@contextlib.contextmanager
+def _trial() -> Iterator[None]:
+    """A block that may ask the machine for nothing that would outlast it."""
+    before = _on_trial.set(True)
+    try:
+        yield
+    finally:
+        _on_trial.reset(before)
+
+
+@functools.cache
+def _refuse() -> None:
+    """From now on in this process: PermissionError for whatever a trial may not ask for. A hook
+    cannot be taken away again, so there is one, once."""
+    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+
+    def watch(event: str, args: tuple[Any, ...]) -> None:
+        if not _on_trial.get():
+            return
+        if event.startswith(REFUSED) or (event == "open" and args[2] & writing):
+            raise PermissionError(f"{event}: refused to a function that is tried as an answer")
+
+    sys.addaudithook(watch)
 
 
 @functools.cache

@@ -106,7 +106,7 @@ def _chip(options: Namespace) -> Chip | None:
 
 def _ran(compiled) -> Result:
     """Run it on random operands, compare with the dialect's own meaning, and count."""
-    from course_lib.mlir.npu.counts import commands, least, moved
+    from course_lib.mlir.npu.counts import commands, least, moved  # xDSL need not be installed
     from course_lib.mlir.npu.dialect import ProductOp, shape
     from course_lib.mlir.npu.npu_interp import interpret
 

@@ -6,7 +6,8 @@
 
 Both importers are tables: one small function for each op of the other side, written with the
 functions of `ir/graph/build.py`. What a model needs and no table has is reported all at once
-(`UnsupportedOps`). Next room: `provenance.py`.
+(`UnsupportedOps`). torch and onnx are imported when one of their models arrives. Next room:
+`provenance.py`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     inputs        the caller's own arrays, if their bytes lie row by row
     results       new bytes in each call: afterwards they are the caller's
 
-A view has no bytes: it stands for its owner, and only owners have a buffer. Next room: `call.py`.
+A view has no bytes: it stands for its owner, and only owners have a buffer. Next room: `code.py`.
 """
 
 from __future__ import annotations

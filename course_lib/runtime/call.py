@@ -10,7 +10,6 @@ Next room: `report.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,8 +17,7 @@ import numpy as np
 from course_lib.ir.graph.graph_interp import OutsideError, evaluate
 from course_lib.ir.loops.program import Program, Step
 from course_lib.runtime.buffers import Arrays, seen
-
-Part = tuple[Callable[..., int], int]  # machine code, and the iterations of its outermost loop
+from course_lib.runtime.code import Part
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from course_lib.ir.stage import Stage
 from course_lib.memory.plan import MemoryPlan
 from course_lib.runtime.buffers import Arrays, Buffers
 from course_lib.runtime.call import Call
+from course_lib.runtime.code import MachineCode
 from course_lib.runtime.report import KernelInfo, Report, kernel_info, report
 
 
@@ -106,7 +107,7 @@ class CompiledModel(Executable):
         graph: Graph,
         program: Program,
         memory: MemoryPlan,
-        code: Any,
+        code: MachineCode,
         stages: list[Stage],
         seconds: dict[str, float],
     ) -> None:

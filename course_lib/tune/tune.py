@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -51,12 +51,10 @@ from course_lib.schedule.search.tuned import Tuned
 from course_lib.tune.farm import Farm
 from course_lib.tune.groups import search_groups
 from course_lib.tune.measure import Ask, Measuring
-from course_lib.tune.shares import Work, works
+from course_lib.tune.shares import Work, shares, works
 from course_lib.tune.whole import NOISE, Whole, checked, measured_convolutions, measured_groups
 
 DECIDES = ("model", "time", "both")  # what a search goes by
-LEAST = 0.5  # seconds; a search that would get less is not begun
-FEW = 8  # candidates; a kernel for which no more were tried is searched again
 SEARCH = 0.8  # of the time of a kernel; the rest is for its duel
 HURRY = 2.0  # seconds for the duel of the models after Ctrl-C
 WINOGRAD = 0.1  # of the budget, for models with other convolutions
@@ -252,7 +250,7 @@ def searched(
     """Kernel after kernel until `end`: what is known then, the record of each kernel that was
     searched, and whether the search was interrupted. `path` is written after each kernel."""
     records: dict[str, Record] = {}
-    for one, share in _shares(work, tuned, end):
+    for one, share in shares(work, tuned, end):
         try:
             entry, records[one.key] = search(one).entry(share)
         except KeyboardInterrupt:  # in its duel: the search itself ends with what it has
@@ -263,24 +261,6 @@ def searched(
         if records[one.key].stopped == "interrupted":
             return tuned, records, True
     return tuned, records, False
-
-
-def _shares(work: Sequence[Work], tuned: Tuned, end: float) -> Iterator[tuple[Work, float]]:
-    """The kernels that were not searched yet, one after another, and the seconds of each: its part
-    of what is left until `end`, as large as its part of the time of those that are left."""
-    left = [one for one in work if not _is_searched(one, tuned)]
-    while left:
-        rest = sum(w.calls * w.seconds for w in left)
-        one = left.pop(0)
-        share = (end - time.perf_counter()) * one.calls * one.seconds / max(rest, 1e-12)
-        if share >= LEAST:
-            yield one, share
-
-
-def _is_searched(work: Work, tuned: Tuned) -> bool:
-    """Was there time for more than a few candidates?"""
-    entry = tuned.kernels.get(work.key)
-    return entry is not None and (entry.tried >= FEW or entry.value is not None)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ lessons/u01/__init__.py.
 
 from __future__ import annotations
 
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 BY_MLIR, BY_TINYGRAD = (recorded(__file__, f"{tool}.txt") for tool in ("torch_mlir", "tinygrad"))
 TORCH_MLIR = BY_MLIR.version

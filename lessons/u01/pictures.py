@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from course_lib.bridges.peers import session
 from course_lib.draw.base.legend import legend_row
 from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.svg import tag
@@ -76,19 +77,11 @@ def runtime_leaves(model: Any) -> Counter[str]:
     basic = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
     with tempfile.TemporaryDirectory() as folder:
         file = str(Path(folder) / "basic.onnx")
-        session(model, graph_optimization_level=basic, optimized_model_filepath=file)
+        session(
+            model.SerializeToString(), graph_optimization_level=basic, optimized_model_filepath=file
+        )
         left = onnx.load(file)
     return Counter(node.op_type for node in left.graph.node)
-
-
-def session(model: Any, **options: Any) -> Any:
-    """onnxruntime's session of a file, which says nothing on its own."""
-    import onnxruntime as ort
-
-    told = ort.SessionOptions()
-    for name, value in {"log_severity_level": 4, **options}.items():
-        setattr(told, name, value)
-    return ort.InferenceSession(model.SerializeToString(), told, providers=["CPUExecutionProvider"])
 
 
 def steps_of(function: Callable[..., Any], *arguments: Any) -> int:

@@ -1,6 +1,7 @@
 """Evidence for an exercise of unit 2: one program as it was, and after each of six passes.
 
 One of the passes is broken. Every text is a graph that verifies; `parse_graph` reads it back.
+Next room: programs.py.
 """
 
 DUMPS: list[tuple[str, str]] = [

@@ -23,6 +23,7 @@ import onnxruntime as ort
 import torch
 
 from autograder.process.start import Folder
+from course_lib.bridges.peers import session
 from course_lib.compiler import compile
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
@@ -54,10 +55,7 @@ def counted(path: Path) -> Counter[str]:
 
 def optimized(path: Path, saved: str, level: Any = LEVELS.ORT_ENABLE_ALL) -> Path:
     """Let onnxruntime optimize a file, and save the graph that it would run: one node a kernel."""
-    options = ort.SessionOptions()
-    options.log_severity_level, options.graph_optimization_level = 4, level
-    options.optimized_model_filepath = str(FILES / saved)
-    ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session(path, graph_optimization_level=level, optimized_model_filepath=str(FILES / saved))
     return FILES / saved
 
 
@@ -127,10 +125,8 @@ def one_over(level: Any) -> float:
     nodes = [make("Neg", ["x"], ["a"]), make("Add", ["a", "zero"], ["b"]),
              make("Reciprocal", ["b"], ["y"])]  # fmt: skip
     path = _saved(nodes, 0.0)
-    options = ort.SessionOptions()
-    options.log_severity_level, options.graph_optimization_level = 4, level
-    session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    return float(np.asarray(session.run(None, {"x": np.zeros(1, np.float32)})[0])[0])
+    runs = session(path, graph_optimization_level=level)
+    return float(np.asarray(runs.run(None, {"x": np.zeros(1, np.float32)})[0])[0])
 
 
 def _saved(nodes: list[onnx.NodeProto], number: float) -> Path:

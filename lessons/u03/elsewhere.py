@@ -15,7 +15,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 INDUCTOR, XLA = (recorded(__file__, f"{tool}.txt") for tool in ("inductor", "xla"))
 INDUCTOR_SOFTMAX, XLA_SOFTMAX = INDUCTOR["softmax"], XLA["softmax"]

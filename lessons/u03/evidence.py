@@ -1,7 +1,7 @@
 """Evidence for an exercise of unit 3: a program whose operations were put into seven groups.
 
 Some of the groups cannot be one kernel. The text, evidence.ir, is a graph that verifies;
-`parse_graph` reads it.
+`parse_graph` reads it. Next room: elsewhere.py.
 """
 
 from pathlib import Path

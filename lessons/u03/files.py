@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from course_lib.bridges import peers
 from course_lib.models import MODELS, example_inputs
 from lessons.u03.measuring import fastest
 
@@ -69,12 +70,10 @@ def session(model: Any, level: str) -> tuple[Any, list[str]]:
     wanted, off = LEVELS[level]
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "optimized.onnx"
-        options = ort.SessionOptions()
-        options.log_severity_level, options.intra_op_num_threads = 4, 1
-        options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, wanted)
-        options.optimized_model_filepath = str(saved)
-        started = ort.InferenceSession(model.SerializeToString(), options, disabled_optimizers=off,
-                                       providers=["CPUExecutionProvider"])  # fmt: skip
+        level_of = getattr(ort.GraphOptimizationLevel, wanted)
+        started = peers.session(model.SerializeToString(), off, intra_op_num_threads=1,
+                                graph_optimization_level=level_of,
+                                optimized_model_filepath=str(saved))  # fmt: skip
         nodes = [node for node in onnx.load(saved).graph.node if node.op_type != "Constant"]
         return started, [_kernel(node) for node in nodes]
 

@@ -2,7 +2,7 @@
 
 Weights are inputs, so that the programs are small. `PROGRAMS` is given to the student. Some of them
 are excerpts of the course's models; the others have what those lack, such as a producer that its
-consumer reads many times. Next room: ../checks/should_fuse.py.
+consumer reads many times. Next room: evidence.py.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_lib.memory.liveness import Interval, aligned
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 Request = tuple[str, int]
 

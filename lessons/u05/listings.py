@@ -11,7 +11,7 @@ clang-22 is installed. Next room: `small.py`.
 
 from __future__ import annotations
 
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 CLANG = recorded(__file__, "clang.txt")
 DOT_C, DOT, SCALED_C, SCALED = (

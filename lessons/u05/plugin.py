@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from course_lib.llvm.inspect.plugin.build import tool
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 FRAME = Path(__file__).with_name("count.cpp").read_text("utf-8")
 

@@ -14,7 +14,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.processors import PROCESSORS, assembly, llvm_ir, target_machine
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u06.kernels import tile
 
 LAYER = """

@@ -1,6 +1,7 @@
 """Production compilers on the kernels of unit 6: LLVM's spills, its allocators, llvm-mca, tinygrad.
 
 What needs a tool that may be missing is recorded; a word says which of the two a table shows.
+Next room: experiments.py.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from course_lib.machine.build import AFTER, build
 from course_lib.machine.core import Core
 from course_lib.machine.lives import lives_of, pressure
 from course_lib.machine.select import select
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u06.kernels import tile
 
 TILES = [(6, 2), (4, 3), (7, 2), (3, 4), (5, 3), (4, 4)]  # whose rows come one after another

@@ -88,7 +88,7 @@ def _torch(sizes: Sizes) -> tuple[str, Callable[..., np.ndarray]]:
 
 
 def _onnxruntime(sizes: Sizes) -> tuple[str, Callable[..., np.ndarray]]:
-    from course_lib.frontend.onnx.write import to_onnx
+    from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
 
     m, n, k = sizes
     graph = parse_graph(f"""

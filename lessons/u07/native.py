@@ -8,7 +8,7 @@ The text is the body of a function of x, w, out (flat, row-major), the extents M
 memory for a packed w. It is compiled twice: with a type in place of the pointers that checks each
 index and writes down each address, so that the simulator counts what the loops touch; and then as
 it is, to be timed. What the body declares itself is not counted. Both run in processes of their
-own, where an endless loop costs a sentence. Next room: ../checks/__init__.py.
+own, where an endless loop costs a sentence. Next room: products.py.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from course_lib.cost.cache import misses_of
 from course_lib.cost.trace import LINE, Trace
 from course_lib.draw.plots.roofline import Dot
 from course_lib.draw.plots.table import table
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u07.libraries import blas_rates
 from lessons.u07.products import LARGE, Sizes, dot, extended, matrices, waiting
 

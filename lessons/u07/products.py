@@ -4,7 +4,7 @@
     scheduled((64, 64, 64), "split(m, 4)") # after some steps
     miss_table({"as written": kernel})     # misses of each operand in the two small caches
 
-Next rooms: libraries.py, the same in numpy, torch and onnxruntime; native.py, in C++.
+Next room: libraries.py, the same in numpy, torch and onnxruntime.
 """
 
 from __future__ import annotations

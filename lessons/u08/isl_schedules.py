@@ -21,8 +21,8 @@ from course_lib.cost.cache import Cache
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.jit import compile_kernels
+from course_lib.recorded import recorded
 from lessons.bill import bill_of
-from lessons.recorded import recorded
 from lessons.u08.stencils import missing, plate, row, scheduled
 
 NESTS = {"row": row(), "plate": plate(64, 64, 24)}

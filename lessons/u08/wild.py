@@ -1,7 +1,7 @@
 """Production compilers on the row of unit 8: LLVM's dependence analysis, Polly, GCC's Graphite.
 
 What needs a tool that may be missing is recorded; a word says which of the two is shown. Next room:
-../checks/__init__.py.
+found.py, what isl says of the same nests.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.llvm.jit import emit_module
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u08.stencils import CELLS, STEPS, miss_table, row, scheduled
 
 OPT, CLANG, GCC = "opt-22", "clang-22", "gcc"

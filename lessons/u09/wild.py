@@ -1,7 +1,7 @@
 """Other searches on real kernels: tinygrad's BEAM, run where it is installed, and TVM, recorded.
 
 tinygrad runs in a process of its own, because it reads its settings from the environment when it is
-imported. Next room: ../checks/__init__.py.
+imported. Next room: luck.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.charts import scatter
 from course_lib.draw.plots.figure import Plot
 from course_lib.draw.plots.table import table
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 CLANGS = ("clang", *(f"clang-{version}" for version in (22, 19, 18, 17, 16, 15, 14)))
 CHILD = r"""

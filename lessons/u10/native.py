@@ -4,6 +4,7 @@
     on_tensors()     what MLIR's fusion on tensors leaves: run where MLIR is there, else recorded
     levels_bill()    nests, loads and stores per element, and wrong numbers, by who optimized
 
+What needs xDSL or llvmlite is imported where it is used.
 Next room: dialect.py, what students work with.
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 from course_lib.draw.plots.table import table
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import Pipeline
-from lessons.recorded import recorded as recording
+from course_lib.recorded import recorded as recording
 from lessons.u10 import recorded
 from lessons.u10.program import N, short
 

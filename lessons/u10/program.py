@@ -78,7 +78,8 @@ def steps(name: str) -> Passed:
     if name == "mm_relu":
         return passed(to_mlir(mm_relu()), PIPELINES["llvm"])
     kept = {"twice": recorded.TWICE, "own": recorded.OWN}[name]
-    return Passed(recorded.TOOL, tuple(State(p, text) for p, text, _ in kept), recorded=True)
+    states = tuple(State(passes, text) for passes, text, _ in kept)
+    return Passed(recorded.TOOL, states, recorded=recorded.FILE.words)
 
 
 def walk(name: str) -> Picture:

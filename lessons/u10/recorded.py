@@ -10,9 +10,9 @@ native.py.
 
 from __future__ import annotations
 
-from lessons import recorded as check
+from course_lib.recorded import recorded as recording
 
-FILE = check.recorded(__file__, "recorded.txt")
+FILE = recording(__file__, "recorded.txt")
 TOOL = FILE.tool
 State = tuple[str, str, str]
 ALSO = "// ----- for xDSL\n"

@@ -3,7 +3,7 @@
     outputs(text, x, w)      what @main returns; ValueError, in words, for what cannot be run
 
 An empty tensor holds `garbage`: what reads it before it is written is found by running it twice.
-Next room: ../checks/__init__.py.
+Next room: scalars.py.
 """
 
 from __future__ import annotations

@@ -9,12 +9,12 @@ a C++ compiler and some seconds. Next room: meaning.py.
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from course_lib.bridges.peers import session
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
@@ -25,7 +25,7 @@ from course_lib.mlir.upstream.pipelines import PIPELINES
 from course_lib.mlir.upstream.slides import shown
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u10.native import SIZE, llvm, measured, on_tensors
 from lessons.u10.program import narrow
 
@@ -71,11 +71,9 @@ def onnxruntime_ops(ask_perm: bool) -> tuple[list[str], str]:
     model = make_model(make_graph(nodes, "twice", [a, b], [y]), ir_version=9,
                        opset_imports=[make_opsetid("", 17)])  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
-        options = ort.SessionOptions()
-        options.optimized_model_filepath = str(Path(folder) / "optimized.onnx")
-        options.log_severity_level = logging.ERROR // 10
-        ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
-        kept = onnx.load(options.optimized_model_filepath).graph.node
+        saved = str(Path(folder) / "optimized.onnx")
+        session(model.SerializeToString(), optimized_model_filepath=saved)
+        kept = onnx.load(saved).graph.node
     return [node.op_type for node in kept], f"onnxruntime {ort.__version__}"
 
 

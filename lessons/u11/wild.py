@@ -4,7 +4,7 @@
     triton_table()     Triton's shared memory by `num_stages`, recorded
     three_forms()      one operation of the NPU dialect in xDSL, ODS and IRDL
 
-Next room: ../checks/__init__.py.
+Next room: tables.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from course_lib.draw.plots.table import table
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import Pipeline
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 _ARRAY, _TILE = "memref<64xi8>", "memref<16xi8, 1>"
 _PIECE = "memref<16xi8, strided<[1], offset: ?>>"

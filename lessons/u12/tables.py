@@ -1,4 +1,7 @@
-"""The tables of unit 12: cycles and accesses of the course's models, and what others report."""
+"""The tables of unit 12: cycles and accesses of the course's models, and what others report.
+
+Next room: grid.py.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced
+from course_lib.recorded import recorded
 from lessons.bill import bill_of
-from lessons.recorded import recorded
 
 SIDES = (16, 32, 64, 128, 256)
 NAMES = {"mlp": "perceptron", "block": "transformer block", "resnet18": "ResNet-18",

@@ -18,7 +18,7 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.plugins.report import PlugLayer, PlugReport
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 BY = {tool: recorded(__file__, f"{tool}.txt") for tool in ("ours", "tvm", "tinygrad")}
 TVM = BY["tvm"].version.partition(".post")[0]

@@ -26,7 +26,7 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.partition import joined, trouble
 from course_lib.plugins.tvm.write import write
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u14.annotate import as_patterns
 
 TEACHING = PRESETS["teaching"]
@@ -172,7 +172,7 @@ def on_tiles(m: int, k: int, n: int) -> str:
     """A product of two int8 matrices in tinygrad, on 4 × 4 cells: right or not, and what ran."""
     from tinygrad.tensor import Tensor
 
-    from course_lib.plugins.tinygrad.device import chip_device
+    from course_lib.plugins.tinygrad.device import chip_device  # tinygrad need not be installed
     from course_lib.plugins.tinygrad.session import session
 
     rng = np.random.default_rng(14)

@@ -18,7 +18,7 @@ import numpy as np
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 from lessons.u17.tensors import parsed, tensor
 
 BY_TINYGRAD = recorded(__file__, "recorded.txt")
@@ -120,7 +120,7 @@ def product() -> dict[str, str]:
 
 def states(make: Callable[[], Any], wanted: Sequence[str], bounds: bool = False) -> dict[str, str]:
     """The pages of a tensor's last kernel after these passes, on our LLVM's device."""
-    from course_lib.plugins.tinygrad.jit import llvm_device
+    from course_lib.plugins.tinygrad.jit import llvm_device  # tinygrad need not be installed
     from course_lib.plugins.tinygrad.listing import read_listing
     from course_lib.plugins.tinygrad.session import session
     from course_lib.plugins.tinygrad.text import llvm_ir
@@ -161,7 +161,7 @@ def convolved(windows: str) -> str:
 
 def kernel_of(text: str, **shapes: tuple[int, ...]) -> str:
     """The last kernel of a program of primitive operations, as UOps."""
-    from course_lib.plugins.tinygrad.jit import llvm_device
+    from course_lib.plugins.tinygrad.jit import llvm_device  # tinygrad need not be installed
     from course_lib.plugins.tinygrad.session import session
 
     with session(device := llvm_device(), SCACHE=0):

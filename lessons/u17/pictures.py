@@ -2,7 +2,7 @@
 
     bands(bounds)      int8(x): 0 .. 127 dashed, -128 .. 127 below it
 
-Next room: ../checks/__init__.py.
+Next room: rules.py.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ def kernels(text: str, **shapes: tuple[int, ...]) -> int:
 
 def stores(text: str, **shapes: tuple[int, ...]) -> list[int]:
     """How many numbers each of these kernels stores."""
-    from course_lib.plugins.tinygrad.jit import llvm_device
+    from course_lib.plugins.tinygrad.jit import llvm_device  # tinygrad need not be installed
     from course_lib.plugins.tinygrad.session import session
 
     with session(device := llvm_device()):

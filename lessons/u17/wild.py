@@ -7,8 +7,8 @@
     devices_table()      one program on three devices
     systems_table()      four compilers asked for the bounds of a cast
 
-TVM is asked in a process of its own where it is installed, else its answer is recorded. Next room:
-pictures.py.
+TVM is asked in a process of its own where it is installed, else its answer is recorded. What needs
+tinygrad or llvmlite is imported where it is used. Next room: pictures.py.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from course_lib.compiler import read
 from course_lib.draw.plots.table import table
 from course_lib.passes.quantize.to_int8 import whole
 from course_lib.plugins.staged import read_staged, run_staged
+from course_lib.recorded import recorded
 from lessons.bill import bill_of
-from lessons.recorded import recorded
 from lessons.u17.boundaries import count
 from lessons.u17.rows import asked
 from lessons.u17.tensors import kernels

@@ -286,6 +286,31 @@ def test_every_argument_is_looked_at_wherever_it_stands():
         scaled(1.5, times=(4, None))  # type: ignore[arg-type]
 
 
+@takes
+def misspelt(count: int, of: "Sequence[Grpah]") -> str:  # type: ignore  # noqa: F821
+    return f"{count} {of}"
+
+
+def test_a_misspelt_annotation_is_an_error_and_takes_nothing():
+    with pytest.raises(NameError, match=r"an annotation of .*test_arguments says Grpah"):
+        misspelt(1, [ROW])
+
+
+def test_what_is_imported_for_type_checkers_alone_is_compared_by_name():
+    kinds = hints(course_lib.compile)
+    assert fits(Chip(), kinds["chip"]) and not fits(RUN, kinds["chip"])
+
+
+def test_the_annotations_of_all_that_looks_at_its_arguments_are_known(root):
+    files = [file for file in (root / "course_lib").rglob("*.py") if "@takes" in file.read_text()]
+    names = [".".join(file.relative_to(root).with_suffix("").parts) for file in files]
+    made = [one for name in names for one in vars(import_module(name)).values()
+            if inspect.isfunction(one) and one.__module__ == name]  # fmt: skip
+    assert len(made) > len(files)
+    for one in made:
+        hints(one)  # NameError if it says what is not there
+
+
 def returns_nothing(x):
     relu(x)
 

@@ -7,6 +7,7 @@ refused in words.
 
 import errno
 import os
+import re
 import resource
 import stat
 import subprocess
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 
 from course_lib.__main__ import main
-from course_lib.files import read_text, readable, replacing, write
+from course_lib.files import read_text, readable, replacing, sweep, write
 
 WRITERS = {
     "quantize": ("quantize", "mlp", "-o", "out.onnx"),
@@ -85,6 +86,45 @@ def test_a_file_keeps_its_rights_and_a_link_stays_a_link(tmp_path):
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "new"
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o640
     assert sorted(os.listdir(tmp_path)) == ["link", "real"]
+
+
+def test_anew_nothing_of_the_old_file_stays(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "fresh").touch()
+    for name in ("real", "link"):
+        if name == "link":
+            (tmp_path / "link").symlink_to("real")
+        (tmp_path / "real").chmod(0o444)
+        with replacing(tmp_path / name, anew=True) as unfinished:
+            unfinished.write_text(name)
+    assert (tmp_path / "real").read_text() == "real", "what the link named is as it was"
+    rights = [(tmp_path / name).lstat().st_mode for name in ("link", "fresh")]
+    assert rights[0] == rights[1], "a file with the rights of a new one"
+
+
+def test_what_a_killed_process_left_unfinished_is_swept_away_and_nothing_else(tmp_path):
+    killed = """if True:
+        import os
+        from course_lib.files import replacing
+        with replacing("report.html") as unfinished:
+            unfinished.write_text("half")
+            os._exit(9)"""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / ".mine.tmp").write_text("notes")
+    done = subprocess.run([sys.executable, "-c", killed], cwd=tmp_path / "in", check=False)
+    assert done.returncode == 9 and len(os.listdir(tmp_path / "in")) == 2
+    sweep(tmp_path)
+    assert os.listdir(tmp_path / "in") == [".mine.tmp"]
+
+
+def test_files_are_written_under_another_name_in_one_place_only(root):
+    """`deliver` makes room for a newer version, and `release` puts a whole folder there."""
+    files = [file for package in ("course_lib", "autograder", "lessons")
+             for file in (root / package).rglob("*.py")]  # fmt: skip
+    found = {
+        file.name for file in files if re.search(r"os\.replace\(|\.rename\(", file.read_text())
+    }
+    assert found == {"deliver.py", "release.py"}
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):

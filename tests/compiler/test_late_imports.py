@@ -3,11 +3,13 @@
     def page(): from course_lib.ir.graph.graph import Graph     ->  loads numpy only: to the top
     def read(): from course_lib.frontend.onnx.read import ...   ->  loads onnx: may be late
 
-docs/architecture.md says so. Which packages a module loads is read from the text: from what stands
-at the top of it, of the packages around it, and of all modules of ours that these import.
+docs/architecture.md says so, and the line, or the top of its file, says why. Which packages a
+module loads is read from the text: from what stands at the top of it, of the packages around it,
+and of all modules of ours that these import.
 """
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -26,7 +28,7 @@ OTHER_REASONS = {
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for package in ("course_lib", "autograder")
+    for package in ("course_lib", "autograder", "lessons")
     for path in (ROOT / package).rglob("*.py")
 }
 
@@ -77,6 +79,24 @@ def test_an_import_in_a_function_loads_a_heavy_package():
         if loaded(name) <= loaded(module)
     }
     assert sorted(needless) == []
+
+
+def says_why(module: str, line: int) -> bool:
+    """Is there a comment at the import or above it, be it above others like it, or a word at the
+    top of the file?"""
+    top = " ".join((ast.get_docstring(tree(module)) or "").split())
+    if module in OTHER_REASONS or re.search("imported (late|when|where)", top):
+        return True
+    lines = FILES[module].read_text().splitlines()[:line]
+    while "#" not in lines[-1] and re.match(r"\s+(from|import) ", lines[-1]):
+        lines.pop()
+    return "#" in lines[-1]
+
+
+def test_an_import_in_a_function_says_which_package_is_heavy_or_missing():
+    silent = {f"{module}:{line} imports {name}" for module in FILES for line, name in late(module)
+              if not says_why(module, line)}  # fmt: skip
+    assert sorted(silent) == []
 
 
 def test_each_other_reason_is_still_one():

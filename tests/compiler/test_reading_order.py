@@ -7,11 +7,11 @@ import ast
 import re
 from pathlib import Path
 
-NAMED = re.compile(r"Next(?:\s+room)?:\s+`?([\w/]+(?:\.(?:py|v))?)")
+NAMED = re.compile(r"Next(?:\s+rooms?)?:\s+`?([\w./]+\w)")
 
 
-def files(root: Path) -> list[Path]:
-    found = sorted((root / "course_lib").rglob("*.py"))
+def files(root: Path, *packages: str) -> list[Path]:
+    found = sorted(path for package in packages for path in (root / package).rglob("*.py"))
     return [path for path in found if path.name not in ("__init__.py", "__main__.py")]
 
 
@@ -28,10 +28,24 @@ def stands_for(root: Path, path: Path, name: str) -> Path | None:
     return next((place / name for place in places if (place / name).exists()), None)
 
 
+def lost(root: Path, paths: list[Path]) -> list[str]:
+    """Of these files, those that name no next room, or one that does not exist."""
+    named = [(path, next_room(path)) for path in paths]
+    return [f"{path.relative_to(root)}: {name}" for path, name in named
+            if name is None or stands_for(root, path, name) is None]  # fmt: skip
+
+
 def test_every_file_of_the_library_names_a_next_room_that_exists(root):
-    lost = []
-    for path in files(root):
-        name = next_room(path)
-        if name is None or stands_for(root, path, name) is None:
-            lost.append(f"{path.relative_to(root)}: {name}")
-    assert lost == []
+    assert lost(root, files(root, "course_lib")) == []
+
+
+def test_so_does_every_file_of_a_lesson(root):
+    assert lost(root, files(root, "lessons")) == []
+
+
+def test_so_does_every_file_of_the_autograder_but_some_of_a_unit(root):
+    """What exercises, checks and wrong answers of a unit name exists; not each names something."""
+    of_units = files(root, "autograder/units")
+    others = [path for path in files(root, "autograder") if path not in of_units]
+    assert lost(root, others) == []
+    assert lost(root, [path for path in of_units if next_room(path)]) == []

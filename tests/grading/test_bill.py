@@ -1,5 +1,6 @@
 """A bill is a table of rows that units pass: counts keep their digits, times have three."""
 
+import numpy as np
 import pytest
 
 from lessons.bill import bill_of
@@ -12,6 +13,11 @@ def test_counts_keep_their_digits_and_times_have_three():
     text = bill_of(ROWS, HEADS, "one more time").text
     assert "98,304" in text and "1,230" in text and "1,234" not in text
     assert text.startswith("one more time") and "as written" in text
+
+
+def test_numbers_of_numpy_are_numbers():
+    text = bill_of([["plate", np.int64(98304), np.float32(1234.5)]], ["nest", "misses", "ms"]).text
+    assert "98,304" in text and "1,230" in text
 
 
 def test_a_bill_that_counts_nothing_is_refused():

@@ -196,7 +196,7 @@ def test_stopping_leaves_whole_files_and_no_process(tmp_path, assignment, solved
     running = grade_all(todo, tmp_path / "out", jobs=2)
     next(running)
     running.close()
-    assert not list((tmp_path / "out").rglob("*.part"))
+    assert not list((tmp_path / "out").rglob(".*.tmp"))
     assert len(list((tmp_path / "out" / "cache").glob("*.json"))) == 1
 
 

@@ -146,6 +146,21 @@ def hangs(values, count):
 def refuses(values, count):
     raise ValueError("no")
 
+def tidies(values, count) -> dict:
+    os.remove(os.environ["OF_A_STUDENT"])
+    return hand_out(count, values)
+
+def overwrites(values, count) -> dict:
+    open(os.environ["OF_A_STUDENT"], "w").close()
+    return hand_out(count, values)
+
+def starts(values, count) -> dict:
+    os.system("rm " + os.environ["OF_A_STUDENT"])
+    return hand_out(count, values)
+
+def kills(values, count) -> dict:
+    os.kill(os.getppid(), 9)
+
 def spills_all(values, count) -> dict:
     return {}
 
@@ -161,25 +176,28 @@ def asks_the_library(values, count):
 
 
 @pytest.fixture
-def planted(monkeypatch):
-    """Functions that students of unit 6 would have."""
+def planted(monkeypatch, tmp_path):
+    """Functions that students of unit 6 would have, and a file of theirs."""
+    (tmp_path / "notes.txt").write_text("what I have to ask")
+    monkeypatch.setenv("OF_A_STUDENT", str(tmp_path / "notes.txt"))
     module = types.ModuleType("planted")
     exec(PLANTED, module.__dict__)
     monkeypatch.setitem(sys.modules, "planted", module)
     names = ("ends", "hangs", "refuses", "leaves_a_plug", "hand_out", "spills_all",
-             "asks_the_library")  # fmt: skip
+             "asks_the_library", "tidies", "overwrites", "starts", "kills")  # fmt: skip
     monkeypatch.setattr(borrowing, "_callable", lambda unit: tuple(f"planted.{n}" for n in names))
     borrowing.borrowed.cache_clear()
     yield
     borrowing.borrowed.cache_clear()
 
 
-def test_a_function_that_answers_is_found_whatever_it_is_called(planted, monkeypatch):
-    """The others end, hang, refuse, are wrong, ask for what students have to write, or leave
-    something plugged in."""
+def test_a_function_that_answers_is_found_whatever_it_is_called(planted, monkeypatch, tmp_path):
+    """The others end, hang, refuse, are wrong, ask for what students have to write, leave something
+    plugged in, or would change a file or end the grader."""
     entry = slot("machine.linear_scan")
     (problem,) = borrowing.borrowed_problems(entry, jobs=1)
     assert problem == "planted.hand_out(registers, lives) earns 4 points, and students have it"
+    assert (tmp_path / "notes.txt").read_text() == "what I have to ask"
 
     monkeypatch.setattr(exemplars, "_in_the_library", {})
     exemplars.in_the_library(entry.name, "planted.hand_out", because="a test says so")
@@ -196,10 +214,11 @@ def test_nothing_that_students_have_answers_an_exercise():
     assert borrowing.borrowed_problems(slot("machine.linear_scan"), jobs=1) == []
 
 
-def test_what_reaches_outside_the_process_and_the_exercises_themselves_are_not_tried():
+def test_all_that_students_have_is_tried_but_the_exercises_and_what_plugs_them_in():
     names = set(borrowing._callable(6))
     machine = "course_lib.machine"
     assert {f"{machine}.linear_scan.short_lives", f"{machine}.lives.pressure"} <= names
     assert not {"course_lib.machine.linear_scan.linear_scan", "course_lib.exercises.unplug"} & names
-    reach = ("autograder.process.", "course_lib.measure.apart.")
-    assert not any(name.startswith(reach) for name in names)
+    assert "course_lib.measure.apart.end_after" not in names, "it would end a later trial"
+    assert {"course_lib.files.write", "course_lib.bridges.gxx.build"} <= names, "what reaches out"
+    assert "course_lib.recorded.recorded" in names, "what keeps its results"

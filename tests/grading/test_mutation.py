@@ -7,9 +7,10 @@ import time
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.check import exemplars
 from autograder.check.exemplars import equivalent
-from autograder.soundness import mutation
+from autograder.soundness import borrowed, mutation
 from autograder.soundness.apart import apart
 from autograder.soundness.exercise import exemplars as exemplars_of
 from autograder.soundness.mutation import mutate
@@ -189,9 +190,20 @@ def test_a_mutant_that_ends_its_process_is_rejected_and_said_in_the_table(ending
     after = exemplars_of(entry)
     assert (after.wrong, after.rejected) == (before.wrong + 2, before.rejected + 2)
     assert after.ended == ("first", "last") and after.problems == before.problems
-    (row,) = validate(exercise="u99.until")
+    (row,) = validate(exercises=["u99.until"])
     assert "\n    the mutant first is rejected: its process ended" in str(row)
     assert not any("first" in problem for problem in row.problems)
+
+
+def test_validate_looks_at_each_exercise_that_it_is_given_and_at_no_other(monkeypatch, capsys):
+    monkeypatch.setattr(borrowed, "_callable", lambda unit: ())
+    assert main(["validate", "--exercise", "u99.why", "--exercise", "u99.dead"]) == 1
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[0] for row in rows if row.startswith("u")] == ["u99.why", "u99.dead"]
+    assert main(["validate", "--exercise", "u99.why", "--exercise", "u99.ded"]) == 1
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [head], "nothing is looked at before all names are known"
+    assert "Did you mean 'u99.dead'?" in err
 
 
 def test_an_error_of_ours_is_no_verdict_on_an_answer():

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from lessons.recorded import recorded
+from course_lib.recorded import recorded
 
 HEAD = "// tool: a tool 1.2\n// machine: any\n// date: 2026-11-23\n"
 TEXTS = "// ===== first\none\n\n// ===== second: part\n[1, 2]\n// ===== nothing\n"

@@ -13,8 +13,10 @@ from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.mlir.upstream import engine, passes
 from course_lib.mlir.upstream.passes import State, passed, tools
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
-from course_lib.mlir.upstream.recordings import FOLDER, read, recorded, written
+from course_lib.mlir.upstream.recordings import FOLDER, GIVEN, recording_of
+from course_lib.mlir.upstream.recordings import states as states_of
 from course_lib.mlir.upstream.slides import short, slides
+from course_lib.recorded import read
 
 BROKEN = Pipeline("stops", (("canonicalize", ""), ("convert-bufferization-to-memref", ""),
                             ("cse", "")))  # fmt: skip
@@ -58,9 +60,9 @@ def test_every_pass_leaves_its_text(script, name):
         assert done.trouble == "" and done.tool.startswith("mlir-opt ")
         states = done.states
     else:
-        kept = recorded(pipeline.prepared(text), pipeline.passes)
+        kept = recording_of(pipeline.prepared(text), pipeline.passes)
         assert kept is not None
-        states = [State(*state) for state in kept.states]
+        states = [State(*state) for state in states_of(kept)]
     assert [s.passes for s in states] == ["", *pipeline.passes]
     assert all(s.text.startswith("module @mm_relu") for s in states)
     last = states[-1].text
@@ -88,9 +90,10 @@ def test_a_recording_answers_for_what_was_recorded_and_says_so(script, without_t
     text = to_mlir(script.graph())
     assert tools() == []
     done = passed(text, PIPELINES["loops"])
-    assert done.recorded and done.tool == "torch-mlir 20261001"
+    assert done.tool == "torch-mlir 20261001"
     assert "scf.for" in done.states[-1].text
-    assert "recorded with torch-mlir 20261001" in slides(text, PIPELINES["loops"], "mm").text
+    where = "recorded with torch-mlir 20261001 (any machine, 2026-11-23)"
+    assert done.recorded == where and where in slides(text, PIPELINES["loops"], "mm").text
     with pytest.raises(ValueError, match="no tool of MLIR's is here"):
         passed(text.replace("mm_relu", "other"), PIPELINES["loops"])
     with pytest.raises(ValueError, match="torch-mlir is not here; there is: nothing"):
@@ -100,15 +103,17 @@ def test_a_recording_answers_for_what_was_recorded_and_says_so(script, without_t
 def test_recordings_are_what_the_pinned_version_makes(script, missing):
     if not engine.available():
         missing("torch-mlir")
-    made = script.recordings()
-    assert {path.name: path.read_text() for path in FOLDER.glob("*.mlir")} == made
+    kept = {path.name: read(path) for path in FOLDER.glob("*.mlir")}
+    today = script.recordings()
+    assert {name: (one.tool, one.texts) for name, one in kept.items()} == {
+        name: (one.tool, one.texts) for name, one in today.items()
+    }
 
 
-def test_a_recording_reads_back():
+def test_a_recording_has_the_form_of_all_others_and_writes_it():
     for path in FOLDER.glob("*.mlir"):
-        assert written(read(path.read_text())) == path.read_text()
-    with pytest.raises(ValueError, match="begins with"):
-        read("module {}")
+        assert list(read(path).texts)[:2] == [GIVEN, "0"]
+        assert str(read(path)) == path.read_text()
 
 
 def test_slides_mark_what_changed_and_say_what_a_pass_does(script, without_tools):

@@ -1,6 +1,10 @@
 """Executables: results belong to the caller, inputs may lie in memory in any way, threads agree."""
 
+import ctypes
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import get_type_hints
 
 import numpy as np
 import pytest
@@ -12,6 +16,8 @@ from course_lib.ir.graph.build import concat, matmul, relu, reshape, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const, inp
+from course_lib.runtime.code import Entry, MachineCode, Part
+from course_lib.runtime.executable import CompiledModel
 
 RNG = np.random.default_rng(3)
 WEIGHTS = RNG.standard_normal((8, 6)).astype(np.float32)
@@ -26,6 +32,39 @@ def numbers(*shape: int) -> np.ndarray:
 
 
 both = pytest.mark.parametrize("target", ["cpu", "interpreter"])
+
+
+# ── machine code ──
+
+
+@dataclass(frozen=True)
+class Written:
+    """Machine code of one kernel, which nobody compiled: three times as much, in Python."""
+
+    functions: Mapping[str, Sequence[Part]]
+    entries: Sequence[Entry] = ()
+    modules: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def assembly(self) -> str:
+        return ""
+
+
+def test_machine_code_may_be_from_anywhere() -> None:
+    def times_three(x: int, out: int, low: int, high: int) -> int:
+        read, written = (ctypes.cast(at, ctypes.POINTER(ctypes.c_float)) for at in (x, out))
+        for k in range(low, high):
+            written[k] = 3 * read[k]
+        return 0
+
+    model = compile(trace(relu, "f32[4]"))
+    assert isinstance(model, CompiledModel) and model.memory
+    assert get_type_hints(CompiledModel.__init__)["code"] is MachineCode
+    (step,) = model.program.steps
+    assert step.kernel is not None
+    code = Written({step.kernel.name: [(times_three, 4)]})
+    made = CompiledModel(model.graph, model.program, model.memory, code, [], {})
+    np.testing.assert_array_equal(made(np.array([0, 1, 2, 3], "f4")), [0, 3, 6, 9])
+    assert repr(made).startswith("@") and "1 thread" in repr(made)
 
 
 # ── results ──

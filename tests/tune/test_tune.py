@@ -4,6 +4,7 @@ A stand-in times kernels here: every verdict is the same on any machine.
 """
 
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -20,11 +21,15 @@ from course_lib.ir.graph.build import conv, matmul, relu, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import const, inp
 from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.parse import parse_kernel
 from course_lib.passes.layout.winograd import winograd_as
+from course_lib.schedule.script import Schedule
+from course_lib.schedule.search.choice import Choice
 from course_lib.schedule.search.problem import Timing
 from course_lib.schedule.search.tuned import Tuned, load_tuned, parse_tuned
 from course_lib.tune import tune as room
 from course_lib.tune import whole
+from course_lib.tune.shares import Work, shares
 from course_lib.tune.tune import How, Tuning, tune
 
 X = np.arange(48, dtype=np.float32).reshape(6, 8) / 48
@@ -306,3 +311,19 @@ def test_the_command_tunes_and_run_takes_the_file(capsys, tmp_path):
 def test_wrong_usage_is_said_in_words(capsys, words, says):
     assert main(["tune", "mlp", *words]) == 1
     assert says in capsys.readouterr().err
+
+
+def test_a_kernel_gets_its_part_of_the_time_that_is_left_if_it_is_not_too_short():
+    """Nothing runs here: of 1e9 s, what passes between two lines is no part."""
+    copy = "kernel @k(x: f32[8], out: f32[8]) { for i in 0..8 { out[i] = x[i] } }"
+    kernels = [parse_kernel(copy.replace("8", str(n))) for n in (4, 8, 16)]
+    work = [Work(kernel, frozenset(), calls, 1, 1.0)
+            for kernel, calls in zip(kernels, (6, 3, 1), strict=True)]  # fmt: skip
+    tuned, end = Tuned(Machine()), time.perf_counter() + 1e9
+    parts = [(one.calls, round(share / 1e9, 3)) for one, share in shares(work, tuned, end)]
+    assert parts == [(6, 0.6), (3, 0.75), (1, 1.0)], "whoever ends early leaves the rest to others"
+    few, many = Choice[Schedule](None, tried=1), Choice[Schedule](None, tried=40)
+    tuned = tuned.with_schedule(kernels[0], frozenset(), many)
+    tuned = tuned.with_schedule(kernels[1], frozenset(), few)
+    assert [one.calls for one, _ in shares(work, tuned, end)] == [3, 1]
+    assert list(shares(work, tuned, time.perf_counter())) == []

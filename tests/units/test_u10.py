@@ -106,6 +106,11 @@ def test_where_mlir_is_missing_the_table_says_that_it_is_recorded(monkeypatch):
     )
 
 
+def test_the_steps_of_the_wrong_pass_say_that_they_are_recorded_and_when():
+    page = program.walk("twice").text
+    assert "recorded with torch-mlir 20261001 (any machine, 2026-11-23)" in page
+
+
 def test_the_numbers_of_the_opening_question():
     """The machine code of 64 × 64 numbers, and what of it is wrong: all below the diagonal."""
     assert {name: native.measured(name) for name in native.CASES} == native.RECORDED

@@ -58,7 +58,7 @@ def other_operands_that_do_not_fit(matmul, rng):
 @hidden("u10.sunk", seed=SEED, given=toys(7), examples=30)
 def leaves_as_much_as_ours(sunk, text):
     """After the pass, the program has as many transposes as ours, and as few unknown shapes."""
-    from lessons.u10.meaning import unclear
+    from lessons.u10.meaning import unclear  # xDSL need not be installed
 
     got, ours = kept_meaning(sunk, text), _sunk(text)
     counts = [one.count("toy.transpose") for one in (got, ours)]

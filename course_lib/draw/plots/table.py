@@ -11,6 +11,7 @@ value marked. Next room: `draw/base/callout.py`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, TypeGuard
 
 from course_lib.arguments import takes
@@ -122,7 +123,11 @@ def _change(before: float, after: float) -> str:
 
 
 def _is_number(value: Cell) -> TypeGuard[int | float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)  # numpy's, too
+
+
+def _is_whole(value: Cell) -> TypeGuard[int]:
+    return _is_number(value) and isinstance(value, Integral)
 
 
 def _words(value: Cell, exactly: bool) -> str:
@@ -135,10 +140,12 @@ def _cells(
     rows: Sequence[Sequence[Cell]], headers: Sequence[str], exact: Collection[str]
 ) -> list[list[str]]:
     """What stands in each cell: a number as long as its column wants it."""
-    measured = [any(isinstance(r[k], float) for r in rows) for k in range(len(headers))]
+    measured = [
+        any(_is_number(r[k]) and not _is_whole(r[k]) for r in rows) for k in range(len(headers))
+    ]
     whole = [header in exact for header in headers]
     return [
-        [f"{v:,}" if w and isinstance(v, int) else _words(v, m)
+        [f"{v:,}" if w and _is_whole(v) else _words(v, m)
          for v, m, w in zip(row, measured, whole, strict=True)]
         for row in rows
     ]  # fmt: skip

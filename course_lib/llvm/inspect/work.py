@@ -14,14 +14,14 @@ less, where LLVM knows a result. `course_lib/cost/work.py` counts the same in th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from course_lib.ir.loops.program import Program
 from course_lib.ir.registry import flops
 from course_lib.llvm.inspect.fma import count_fma, fused
-from course_lib.llvm.jit import Code, emit_module
+from course_lib.llvm.jit import emit_module
 
 Counts = Counter[str] | None
 
@@ -47,7 +47,15 @@ class Work:
         return {"name": self.name, "calls": self.calls, "flops": self.flops, **plain}
 
 
-def work(program: Program, code: Code) -> list[Work]:
+class Texts(Protocol):
+    """Machine code that still knows its modules: for each, its LLVM IR before and after the
+    optimizer."""
+
+    @property
+    def modules(self) -> Mapping[str, tuple[str, str]]: ...
+
+
+def work(program: Program, code: Texts) -> list[Work]:
     """Each distinct kernel of a program in the order in which they first run."""
     steps = [step for step in program.steps if step.kernel is not None]
     calls = Counter(step.kernel.name for step in steps if step.kernel)

@@ -73,7 +73,7 @@ class Compiled:
 
     def run(self) -> Printer:
         """What the program prints: its `text`, and the numbers in it."""
-        from course_lib.mlir.llvm.execute import load
+        from course_lib.mlir.llvm.execute import load  # llvmlite is heavy
 
         printer = Printer()
         load(self.modules["cf"], printer.functions, "toy")["main"]()

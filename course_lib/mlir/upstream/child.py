@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.files import replacing
 from course_lib.mlir.upstream.programs import run_with_programs, with_structured_copies
 
 
@@ -31,9 +32,9 @@ def main(folder: str, first: str, last: str, tool: str) -> None:
         except Exception as error:  # MLIR's own errors are of many kinds
             base.with_suffix(".refused").write_text(str(error).strip())
             continue
-        partial = base.with_suffix(".part.npz")
-        np.savez(partial, **{f"r{i}": array for i, array in enumerate(results)})  # type: ignore
-        partial.rename(base.with_suffix(".out.npz"))
+        named: dict[str, Any] = {f"r{i}": array for i, array in enumerate(results)}
+        with replacing(base.with_suffix(".out.npz")) as unfinished, unfinished.open("wb") as file:
+            np.savez(file, **named)
 
 
 def _results(base: Path, run: Callable[[str, dict, list], None]) -> list[np.ndarray]:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from course_lib.mlir.upstream.engine import available
 from course_lib.mlir.upstream.pipelines import Pipeline
 from course_lib.mlir.upstream.programs import program, version
-from course_lib.mlir.upstream.recordings import recorded
+from course_lib.mlir.upstream.recordings import recording_of, states
 
 DUMP = re.compile(r"^// -----// IR Dump:? state\d+ //----- //\n", re.MULTILINE)
 MISSING = (
@@ -45,13 +45,13 @@ class Passed:
 
     tool      its name and version
     trouble   why it stopped before the end, in its own words; empty if it did not
-    recorded  whether it was run some other day, on another machine
+    recorded  words for where it is from, if it was run some other day; empty if it was run now
     """
 
     tool: str
     states: tuple[State, ...]
     trouble: str = ""
-    recorded: bool = False
+    recorded: str = ""
 
 
 def tools() -> list[str]:
@@ -72,10 +72,10 @@ def passed(text: str, pipeline: Pipeline, tool: str | None = None, seconds: floa
     if tool is not None and tool not in names:
         raise ValueError(f"{tool} is not here; there is: {', '.join(names) or 'nothing'}")
     if not names:
-        kept = recorded(text, pipeline.passes)
+        kept = recording_of(text, pipeline.passes)
         if kept is None:
             raise ValueError(MISSING)
-        return Passed(kept.tool, tuple(State(*s) for s in kept.states), recorded=True)
+        return Passed(kept.tool, tuple(State(*s) for s in states(kept)), recorded=kept.words)
     tool = tool or names[0]
     run = _torch_mlir if tool == "torch-mlir" else _mlir_opt
     try:

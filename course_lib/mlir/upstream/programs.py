@@ -76,7 +76,7 @@ def _output(command: Sequence[Any], text: str) -> str:
 def _call(llvm_ir: str, name: str, pointers: Sequence[Any]) -> None:
     import llvmlite.binding as llvm  # heavy
 
-    from course_lib.llvm.codegen import target_machine
+    from course_lib.llvm.codegen import target_machine  # llvmlite is heavy
 
     lines = llvm_ir.splitlines()  # the target is the one of this machine
     module = llvm.parse_assembly("\n".join(x for x in lines if not x.startswith("target ")))

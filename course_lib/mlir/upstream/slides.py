@@ -48,7 +48,7 @@ def _page(words: str, old: str, new: str) -> Picture:
 
 def said_of(done: Passed) -> str:
     """Which tool, and when."""
-    return f"recorded with {done.tool}" if done.recorded else f"by {done.tool}"
+    return done.recorded or f"by {done.tool}"
 
 
 def short(name: str) -> str:

@@ -30,7 +30,7 @@ def from_torch(model: Any, inputs: Sequence[np.ndarray]) -> Any:
     ValueError if PyTorch cannot export it, or TVM cannot import what was exported.
     """
     importer = frontend("torch")
-    from course_lib.frontend.torch.export import exported
+    from course_lib.frontend.torch.export import exported  # torch is heavy
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # PyTorch's own, about itself
@@ -40,7 +40,7 @@ def from_torch(model: Any, inputs: Sequence[np.ndarray]) -> Any:
 def from_onnx(model: str | Path | bytes) -> Any:
     """An ONNX file (or its bytes) as a Relax module; ValueError if TVM cannot import it."""
     importer = frontend("onnx")
-    from course_lib.frontend.onnx.file import load_proto
+    from course_lib.frontend.onnx.file import load_proto  # onnx is heavy
 
     return _imported(importer.from_onnx, load_proto(model)[0])
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextvars import Context
 from typing import Any
 
 import numpy as np
 
+from autograder.check import plugs
 from autograder.check.cases import for_each
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.meaning import meaning_of
@@ -29,7 +29,6 @@ from autograder.check.properties import (
 )
 from autograder.check.steps import with_steps
 from course_lib.compiler import compile
-from course_lib.exercises import plugged
 from course_lib.ir.graph.build import neg, relu, reshape, softmax, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.graph_interp import run
@@ -184,7 +183,7 @@ def in_the_compiler(name: str, answer: Any, program: Graph | None = None) -> Gra
     graph = _network() if program is None else program
     inputs = random_inputs(graph)
     try:
-        with plugged(name, from_outside(answer)):
+        with plugs.in_the_compiler(name, answer):
             passes = [decompose, fold, simplify, strength, cse, dce]
             model = compile(graph, target="interpreter", passes=passes)
     except PassError as error:
@@ -199,15 +198,6 @@ def in_the_compiler(name: str, answer: Any, program: Graph | None = None) -> Gra
             problem += f"%{value_names(graph)[node]} differs."
             raise Wrong(problem, program=graph, got=model.graph)
     return model.graph
-
-
-def from_outside(answer: Any) -> Any:
-    """`answer`, to be plugged in: a call of it does not count as a call from itself."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return Context().run(answer, *args, **kwargs)
-
-    return call
 
 
 @functools.cache

@@ -81,7 +81,7 @@ def it_computes_the_same(lowered, text):
 
 def lowered_well(lowered: Any, text: str) -> int:
     """How many `linalg.generic` the result has, if it computes the same."""
-    from lessons.u10.tensors import generics, mislabelled, outputs
+    from lessons.u10.tensors import generics, mislabelled, outputs  # xDSL need not be installed
 
     got = as_text(lowered(text), text)
     given, right = _meaning(text)
@@ -109,7 +109,7 @@ def lowered_well(lowered: Any, text: str) -> int:
 @lru_cache(maxsize=256)
 def _meaning(text: str) -> tuple[list[np.ndarray], np.ndarray]:
     """Arguments for a function of Toy, and what it returns for them."""
-    from lessons.u10.meaning import toy_outputs
+    from lessons.u10.meaning import toy_outputs  # xDSL need not be installed
 
     given = arguments(text)
     (wanted,) = toy_outputs(text, given)

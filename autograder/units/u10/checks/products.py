@@ -46,7 +46,7 @@ def products_of_five_sizes(product):
 
 def right_product(product: Any, m: int, k: int, n: int) -> None:
     """The text for these sizes is valid, labelled correctly, and computes relu(xᵀ · w)."""
-    from lessons.u10.tensors import generics, mislabelled, outputs
+    from lessons.u10.tensors import generics, mislabelled, outputs  # xDSL need not be installed
 
     text = product(m, k, n)
     wrong = partial(Wrong, program=f"product({m}, {k}, {n})", got=text)

@@ -136,7 +136,7 @@ def random_programs_keep_their_meaning(sunk, text):
 
 def kept_meaning(sunk: Any, text: str) -> str:
     """What the answer made of the program, if it still computes the same."""
-    from lessons.u10.meaning import forgotten, shown, unclear, unknown
+    from lessons.u10.meaning import forgotten, shown, unclear, unknown  # xDSL need not be installed
 
     got = as_text(sunk(text), text)
     wrong = partial(Wrong, program=text, got=got)
@@ -165,7 +165,7 @@ def kept_meaning(sunk: Any, text: str) -> str:
 @lru_cache(maxsize=512)
 def _meaning(text: str, given: str) -> list[np.ndarray]:
     """What a program prints and returns for the arguments that `given` takes."""
-    from lessons.u10.meaning import toy_outputs
+    from lessons.u10.meaning import toy_outputs  # xDSL need not be installed
 
     return toy_outputs(text, arguments(given))
 

@@ -38,7 +38,7 @@ alternatives(
 
 def _asks(directives: str) -> Callable[[str], bool]:
     def answer(text: str) -> bool:
-        from lessons.u10.dialect import filechecked
+        from lessons.u10.dialect import filechecked  # xDSL need not be installed
 
         return filechecked(text, directives)
 

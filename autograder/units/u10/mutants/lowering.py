@@ -1,4 +1,4 @@
-"""Answers about a lowering to linalg. Next room: the teacher's page, docs/units/u10.md."""
+"""Answers about a lowering to linalg. Next room: docs/units/u10.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ lowered = slot("u10.lowered").reference
 def _ops(text):
     """The parameters of the function, as (name, type); its operations, as (name of the result,
     kind, operands, type); and what it returns."""
-    from lessons.u10.meaning import first_function, parsed
+    from lessons.u10.meaning import first_function, parsed  # xDSL need not be installed
 
     function = first_function(parsed(text))
     names = {value: f"%p{k}" for k, value in enumerate(function.block.args)}

@@ -3,6 +3,7 @@
     straight()       programs without loops that load, multiply and store in any order
     tile(4, 8)       the type of a tile in acts
 
+What needs xDSL is imported where it is used: it need not be installed.
 Next room: tiles.py.
 """
 

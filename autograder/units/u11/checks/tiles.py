@@ -1,4 +1,8 @@
-"""Visible checks of unit 11 about a product in tiles. Next room: turns.py."""
+"""Visible checks of unit 11 about a product in tiles.
+
+What needs xDSL is imported where it is used: it need not be installed.
+Next room: turns.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Visible checks of unit 11 about slots that take turns. Next room: ../hidden.py."""
+"""Visible checks of unit 11 about slots that take turns.
+
+What needs xDSL is imported where it is used: it need not be installed.
+Next room: ../hidden.py.
+"""
 
 from __future__ import annotations
 

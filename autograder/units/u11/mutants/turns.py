@@ -1,4 +1,4 @@
-"""Answers about slots that take turns. Next room: the teacher's page, docs/units/u11.md."""
+"""Answers about slots that take turns. Next room: docs/units/u11.md."""
 
 from __future__ import annotations
 

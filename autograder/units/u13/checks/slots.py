@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from contextvars import Context
 from functools import cache
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
+from autograder.check.plugs import in_the_compiler
 from autograder.check.shown import returned
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.build import build
@@ -22,7 +22,7 @@ from course_lib.accelerator.compile.product import Product
 from course_lib.accelerator.compile.search import clocks
 from course_lib.accelerator.compile.tiles import smallest
 from course_lib.accelerator.isa.fault import Fault
-from course_lib.exercises import baselines, plugged
+from course_lib.exercises import baselines
 from course_lib.ir.graph.build import const, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.graph_interp import run
@@ -159,22 +159,13 @@ def small_model() -> Graph:
     return trace(lambda x: conv(conv(x, 12), 8), "i8[1,6,7,9]")
 
 
-def from_outside(slots: Any) -> Any:
-    """The answer for the compiler: a call of it does not count as one from itself."""
-
-    def call(wanted: list[int], count: int) -> Any:
-        return Context().run(slots, wanted, count)
-
-    return call
-
-
 @checks("chip.slots", spec=[KEPT, LOAD, FRONT])
 def a_model_stays_right(slots):
     """Two convolutions on the teaching chip: no race, and every number as it must be."""
     graph = small_model()
     x = np.random.default_rng(7).integers(-128, 128, (1, 6, 7, 9)).astype(np.int8)
     due = run(graph, [x])[0]
-    with plugged("chip.slots", from_outside(slots)):
+    with in_the_compiler("chip.slots", slots):
         try:
             got, _ = build(graph, PRESETS["teaching"], smallest).checked([x])
         except Fault as fault:
@@ -187,7 +178,7 @@ def a_model_stays_right(slots):
                     got=f"{int((got[0] != due).sum())} of {due.size} numbers differ",
                     spec=LOAD)  # fmt: skip
     tile, npu = smallest(LAYER, PRESETS["npu"]), PRESETS["npu"]
-    with plugged("chip.slots", from_outside(slots)):
+    with in_the_compiler("chip.slots", slots):
         mine = clocks(LAYER, tile, npu)
     return f"a layer of ResNet-18 in {mine:,} clocks instead of {with_one_slot():,}"
 

@@ -1,5 +1,8 @@
-// recorded with torch-mlir 20261001
-// -----// given //----- //
+// tool: torch-mlir 20261001
+// machine: any
+// date: 2026-11-23
+// how: python scripts/mlir_record.py
+// ===== given
 module @mm_relu {
   func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> (tensor<4x16xf32>) {
     %c0 = arith.constant 0.0 : f32
@@ -18,7 +21,7 @@ module @mm_relu {
     return %v1 : tensor<4x16xf32>
   }
 }
-// -----//  //----- //
+// ===== 0
 module @mm_relu {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -36,7 +39,7 @@ module @mm_relu {
     return %4 : tensor<4x16xf32>
   }
 }
-// -----// linalg-generalize-named-ops //----- //
+// ===== 1 linalg-generalize-named-ops
 module @mm_relu {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -61,7 +64,7 @@ module @mm_relu {
     return %4 : tensor<4x16xf32>
   }
 }
-// -----// eliminate-empty-tensors //----- //
+// ===== 2 eliminate-empty-tensors
 module @mm_relu {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -86,7 +89,7 @@ module @mm_relu {
     return %4 : tensor<4x16xf32>
   }
 }
-// -----// one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map} //----- //
+// ===== 3 one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map}
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>) -> memref<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -111,7 +114,7 @@ module @mm_relu {
     return %alloc_0 : memref<4x16xf32>
   }
 }
-// -----// buffer-results-to-out-params{modify-public-functions} //----- //
+// ===== 4 buffer-results-to-out-params{modify-public-functions}
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %cst = arith.constant 0.000000e+00 : f32
@@ -137,7 +140,7 @@ module @mm_relu {
     return
   }
 }
-// -----// func.func(convert-linalg-to-loops) //----- //
+// ===== 5 func.func(convert-linalg-to-loops)
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index
@@ -177,7 +180,7 @@ module @mm_relu {
     return
   }
 }
-// -----// expand-strided-metadata //----- //
+// ===== 6 expand-strided-metadata
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index
@@ -217,7 +220,7 @@ module @mm_relu {
     return
   }
 }
-// -----// lower-affine //----- //
+// ===== 7 lower-affine
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index
@@ -257,7 +260,7 @@ module @mm_relu {
     return
   }
 }
-// -----// convert-scf-to-cf //----- //
+// ===== 8 convert-scf-to-cf
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index
@@ -339,7 +342,7 @@ module @mm_relu {
     return
   }
 }
-// -----// convert-math-to-llvm //----- //
+// ===== 9 convert-math-to-llvm
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index
@@ -421,7 +424,7 @@ module @mm_relu {
     return
   }
 }
-// -----// convert-math-to-libm //----- //
+// ===== 10 convert-math-to-libm
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index
@@ -503,7 +506,7 @@ module @mm_relu {
     return
   }
 }
-// -----// convert-arith-to-llvm //----- //
+// ===== 11 convert-arith-to-llvm
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %0 = llvm.mlir.constant(8 : index) : i64
@@ -600,7 +603,7 @@ module @mm_relu {
     return
   }
 }
-// -----// convert-index-to-llvm //----- //
+// ===== 12 convert-index-to-llvm
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %0 = llvm.mlir.constant(8 : index) : i64
@@ -697,7 +700,7 @@ module @mm_relu {
     return
   }
 }
-// -----// finalize-memref-to-llvm //----- //
+// ===== 13 finalize-memref-to-llvm
 module @mm_relu {
   llvm.func @malloc(i64) -> !llvm.ptr
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
@@ -905,7 +908,7 @@ module @mm_relu {
     return
   }
 }
-// -----// convert-func-to-llvm //----- //
+// ===== 14 convert-func-to-llvm
 module @mm_relu {
   llvm.func @malloc(i64) -> !llvm.ptr
   llvm.func @main(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i64, %arg3: i64, %arg4: i64, %arg5: i64, %arg6: i64, %arg7: !llvm.ptr, %arg8: !llvm.ptr, %arg9: i64, %arg10: i64, %arg11: i64, %arg12: i64, %arg13: i64, %arg14: !llvm.ptr, %arg15: !llvm.ptr, %arg16: i64, %arg17: i64, %arg18: i64, %arg19: i64, %arg20: i64) {
@@ -1140,7 +1143,7 @@ module @mm_relu {
     llvm.return
   }
 }
-// -----// convert-cf-to-llvm //----- //
+// ===== 15 convert-cf-to-llvm
 module @mm_relu {
   llvm.func @malloc(i64) -> !llvm.ptr
   llvm.func @main(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i64, %arg3: i64, %arg4: i64, %arg5: i64, %arg6: i64, %arg7: !llvm.ptr, %arg8: !llvm.ptr, %arg9: i64, %arg10: i64, %arg11: i64, %arg12: i64, %arg13: i64, %arg14: !llvm.ptr, %arg15: !llvm.ptr, %arg16: i64, %arg17: i64, %arg18: i64, %arg19: i64, %arg20: i64) {
@@ -1382,7 +1385,7 @@ module @mm_relu {
     llvm.return
   }
 }
-// -----// reconcile-unrealized-casts //----- //
+// ===== 16 reconcile-unrealized-casts
 module @mm_relu {
   llvm.func @malloc(i64) -> !llvm.ptr
   llvm.func @main(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i64, %arg3: i64, %arg4: i64, %arg5: i64, %arg6: i64, %arg7: !llvm.ptr, %arg8: !llvm.ptr, %arg9: i64, %arg10: i64, %arg11: i64, %arg12: i64, %arg13: i64, %arg14: !llvm.ptr, %arg15: !llvm.ptr, %arg16: i64, %arg17: i64, %arg18: i64, %arg19: i64, %arg20: i64) {

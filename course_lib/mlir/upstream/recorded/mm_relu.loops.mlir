@@ -1,5 +1,8 @@
-// recorded with torch-mlir 20261001
-// -----// given //----- //
+// tool: torch-mlir 20261001
+// machine: any
+// date: 2026-11-23
+// how: python scripts/mlir_record.py
+// ===== given
 module @mm_relu {
   func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> (tensor<4x16xf32>) {
     %c0 = arith.constant 0.0 : f32
@@ -18,7 +21,7 @@ module @mm_relu {
     return %v1 : tensor<4x16xf32>
   }
 }
-// -----//  //----- //
+// ===== 0
 module @mm_relu {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -36,7 +39,7 @@ module @mm_relu {
     return %4 : tensor<4x16xf32>
   }
 }
-// -----// linalg-generalize-named-ops //----- //
+// ===== 1 linalg-generalize-named-ops
 module @mm_relu {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -61,7 +64,7 @@ module @mm_relu {
     return %4 : tensor<4x16xf32>
   }
 }
-// -----// eliminate-empty-tensors //----- //
+// ===== 2 eliminate-empty-tensors
 module @mm_relu {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -86,7 +89,7 @@ module @mm_relu {
     return %4 : tensor<4x16xf32>
   }
 }
-// -----// one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map} //----- //
+// ===== 3 one-shot-bufferize{bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map}
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>) -> memref<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -111,7 +114,7 @@ module @mm_relu {
     return %alloc_0 : memref<4x16xf32>
   }
 }
-// -----// buffer-results-to-out-params{modify-public-functions} //----- //
+// ===== 4 buffer-results-to-out-params{modify-public-functions}
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %cst = arith.constant 0.000000e+00 : f32
@@ -137,7 +140,7 @@ module @mm_relu {
     return
   }
 }
-// -----// func.func(convert-linalg-to-loops) //----- //
+// ===== 5 func.func(convert-linalg-to-loops)
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index
@@ -177,7 +180,7 @@ module @mm_relu {
     return
   }
 }
-// -----// canonicalize //----- //
+// ===== 6 canonicalize
 module @mm_relu {
   func.func @main(%arg0: memref<4x8xf32>, %arg1: memref<8x16xf32>, %arg2: memref<4x16xf32>) {
     %c8 = arith.constant 8 : index

@@ -1,5 +1,8 @@
-// recorded with torch-mlir 20261001
-// -----// given //----- //
+// tool: torch-mlir 20261001
+// machine: any
+// date: 2026-11-23
+// how: python scripts/mlir_record.py
+// ===== given
 module @mm_relu attributes {transform.with_named_sequence} {
   func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> (tensor<4x16xf32>) {
     %c0 = arith.constant 0.0 : f32
@@ -27,7 +30,7 @@ module @mm_relu attributes {transform.with_named_sequence} {
     transform.yield
   }
 }
-// -----//  //----- //
+// ===== 0
 module @mm_relu attributes {transform.with_named_sequence} {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -50,7 +53,7 @@ module @mm_relu attributes {transform.with_named_sequence} {
     transform.yield 
   }
 }
-// -----// transform-interpreter //----- //
+// ===== 1 transform-interpreter
 module @mm_relu attributes {transform.with_named_sequence} {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %cst = arith.constant 0.000000e+00 : f32
@@ -95,7 +98,7 @@ module @mm_relu attributes {transform.with_named_sequence} {
     transform.yield 
   }
 }
-// -----// canonicalize //----- //
+// ===== 2 canonicalize
 module @mm_relu attributes {transform.with_named_sequence} {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %c2 = arith.constant 2 : index
@@ -135,7 +138,7 @@ module @mm_relu attributes {transform.with_named_sequence} {
     transform.yield 
   }
 }
-// -----// cse //----- //
+// ===== 3 cse
 module @mm_relu attributes {transform.with_named_sequence} {
   func.func @main(%arg0: tensor<4x8xf32>, %arg1: tensor<8x16xf32>) -> tensor<4x16xf32> {
     %c2 = arith.constant 2 : index

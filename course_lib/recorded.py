@@ -8,7 +8,8 @@
     ...                                      a text, up to the next line of this kind
 
 Whatever is shown of it is shown with `words`: tool, version, machine and date. `machine` is "any"
-where the text does not depend on it. Next room: `bill.py`.
+where the text does not depend on it. The course's lessons have such files, and so has
+`mlir/upstream`. Next room: `mlir/upstream/recordings.py`.
 """
 
 from __future__ import annotations
@@ -56,14 +57,24 @@ class Recording:
         """The text of that name, which is JSON."""
         return json.loads(self[name])
 
+    def __str__(self) -> str:
+        """The text of its file. Each of its texts ends with a newline."""
+        head = {key: value for key in KNOWN if (value := getattr(self, key))}
+        about = "".join(f"{HEAD}{key}: {value}\n" for key, value in head.items())
+        return about + "".join(f"{TEXT}{name}\n{text}" for name, text in self.texts.items())
+
 
 @cache
 def recorded(module: str, name: str) -> Recording:
-    """The recording in a file beside a module, which gives its `__file__`.
+    """The recording in a file beside a module, which gives its `__file__`."""
+    return read(Path(module).with_name(name))
+
+
+def read(file: Path) -> Recording:
+    """The recording in a file.
 
     ValueError in words if the file does not say which tool, machine and date it is of.
     """
-    file = Path(module).with_name(name)
     head, *parts = f"\n{file.read_text('utf-8')}".split(f"\n{TEXT}")
     about: dict[str, list[str]] = {}
     for line in head.strip().splitlines():
