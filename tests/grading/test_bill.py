@@ -1,5 +1,7 @@
 """A bill is a table of rows that units pass: counts keep their digits, times have three."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,8 @@ def test_counts_keep_their_digits_and_times_have_three():
 
 
 def test_numbers_of_numpy_are_numbers():
-    text = bill_of([["plate", np.int64(98304), np.float32(1234.5)]], ["nest", "misses", "ms"]).text
+    row: list[Any] = ["plate", np.int64(98304), np.float32(1234.5)]
+    text = bill_of([row], ["nest", "misses", "ms"]).text
     assert "98,304" in text and "1,230" in text
 
 
