@@ -76,14 +76,14 @@ def listed(operations: Sequence[Any], bounds: bool = False) -> str:
             names[u] = operands[0]
         else:
             names[u] = f"%{len(lines)}"
-            line = f"{names[u]:<3} = {_said(u, operands)}"
+            line = f"{names[u]:<3} = {_line_of(u, operands)}"
             if bounds and u.dtype.name not in ("void", "float"):
                 line = f"{line:<40}{int(u.vmin)} .. {int(u.vmax)}"
             lines.append(line)
     return "\n".join(lines) + "\n"
 
 
-def _said(u: Any, operands: Sequence[str]) -> str:
+def _line_of(u: Any, operands: Sequence[str]) -> str:
     kind, arg = u.op.name, ""
     if kind in ("PARAM", "BUFFER"):
         return f"{kind}({u.max_numel()} {u.dtype.name})"
