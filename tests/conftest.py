@@ -46,8 +46,8 @@ def cores() -> int:
 WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() // WORKERS)))
 
-# A worker keeps what it imports and caches to its end: to look through all of it for cycles as often
-# as Python does by itself takes 7 % of its time.
+# A worker keeps what it imports and caches to its end: to look through all of it for cycles as
+# often as Python does by itself takes 7 % of its time.
 gc.set_threshold(50_000, 20, 20)
 
 # A verdict depends neither on how busy the machine is nor on a seed.

@@ -29,8 +29,8 @@ ROOMS = ("frontend", "ir", "models")  # what a graph depends on
 
 def traced(name: str, shapes: Sequence[tuple[int, ...]] | None = None) -> Graph:
     """The model of that name as a graph, for float32 inputs of these shapes: by default, of those
-    in `MODELS`. Traced each time while an answer to an exercise of these rooms is plugged in, if the
-    compiler runs through it, as through all that have a stand-in.
+    in `MODELS`. Traced each time while an answer to an exercise of these rooms is plugged in, if
+    the compiler runs through it, as through all that have a stand-in.
 
     Raises ValueError for a name that the course does not have.
     """
