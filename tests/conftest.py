@@ -48,7 +48,7 @@ os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() // WORKERS)))
 
 # A worker keeps what it imports and caches to its end: to look through all of it for cycles as
 # often as Python does by itself takes 7 % of its time.
-gc.set_threshold(50_000, 20, 20)
+gc.set_threshold(50_000, 10, 10)
 
 # A verdict depends neither on how busy the machine is nor on a seed.
 ANY_SPEED: dict[str, Any] = {
