@@ -24,7 +24,8 @@ from course_lib.files import write
 Parts = tuple[bytes, bytes]
 HEAD = struct.Struct("<32sQ")  # the hash of both parts, and how long the first part is
 LIMIT = 256 << 20  # bytes in a folder; beyond, the half that was made first is deleted
-LOOKS = "0"  # names, one in 16, whose writer looks for that: it takes long where there are many
+LOOKS = 16  # for that, until so many bytes are written: a look at many small files takes long
+BLOCK = 4096  # bytes that a file takes on a disk, however small it is
 
 
 def kept(kind: str, key: str, make: Callable[[], Parts]) -> Parts:
@@ -52,7 +53,7 @@ def put(kind: str, key: str, parts: Parts) -> None:
         path = folder / _name(key)
         with suppress(OSError):  # a full disk: the next process makes it again
             _write(path, parts)
-            if path.name.startswith(LOOKS):
+            if _looks(path.name, path.stat().st_size):
                 _make_room(folder)
 
 
@@ -118,10 +119,16 @@ def _own_folder(name: str) -> Path | None:
     return folder
 
 
+def _looks(name: str, size: int) -> bool:
+    """Does who wrote this file look how much there is? For a large one always, for a small one as
+    its name, a hash, has it: rarely."""
+    return int(name[:8], 16) * LIMIT < max(size, BLOCK) * LOOKS << 32
+
+
 def _make_room(folder: Path) -> None:
     """Delete the older half of the files if they are too large together."""
     with os.scandir(folder) as entries:
         files = sorted((e.stat().st_mtime, e.stat().st_size, e.path) for e in entries)
-    if sum(size for _, size, _ in files) > LIMIT:
+    if sum(max(size, BLOCK) for _, size, _ in files) > LIMIT:
         for _, _, path in files[: len(files) // 2]:
             Path(path).unlink(missing_ok=True)

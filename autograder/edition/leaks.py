@@ -21,25 +21,27 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from autograder.edition.solutions import Function, exercises_in
+from autograder.edition.solutions import Function, exercises_in, parsed
 
 FOR_READERS = ("annotation", "returns", "decorator_list", "ctx", "type_comment")
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+Form = tuple[int | str, ...]
 SMALL = 15  # nodes of a syntax tree: below that, two functions are alike by chance
 
 
 def leaked(files: Mapping[str, tuple[str, str]], first: Callable[[str], int]) -> list[str]:
     """What is wrong with these files, each as it is with us and as students get it, in words.
     `first(path)` is the first unit whose answers must not be in that file."""
-    standing: dict[int, list[tuple[str, Function]]] = defaultdict(list)
+    standing: dict[Form, list[tuple[str, Function]]] = defaultdict(list)
     for path, (_, shorn) in files.items():
-        for node, size in functions_in(shorn):
-            standing[size].append((path, node))
+        for form, node in functions_in(shorn):
+            standing[form].append((path, node))
     problems = []
     for path, (text, _) in files.items():
         for name, parts in exercises_in(text, first(path)):
             functions = [(part, size_of(part)) for part in parts if isinstance(part, Function)]
             matches = [(size, places) for part, size in functions if size >= SMALL
-                     and (places := _alike(part, standing[size]))]  # fmt: skip
+                     and (places := _alike(part, standing[form_of(part)]))]  # fmt: skip
             if matches and 2 * sum(size for size, _ in matches) >= sum(n for _, n in functions):
                 where = ", ".join(sorted({places[0] for _, places in matches}))
                 problems.append(f"{name}: at least half of it is in {where}")
@@ -47,10 +49,26 @@ def leaked(files: Mapping[str, tuple[str, str]], first: Callable[[str], int]) ->
 
 
 @functools.cache
-def functions_in(text: str) -> tuple[tuple[Function, int], ...]:
-    """Every function and method of a file, with its size."""
-    tree = ast.parse(text)
-    return tuple((node, size_of(node)) for node in ast.walk(tree) if isinstance(node, Function))
+def functions_in(text: str) -> tuple[tuple[Form, Function], ...]:
+    """Every function and method of a file."""
+    return tuple((form_of(node), node) for node in _functions(parsed(text).body))
+
+
+def _functions(statements: list[Any]) -> Iterator[Function]:
+    """Of these statements and of those inside them: no expression holds one."""
+    for statement in statements:
+        if isinstance(statement, Function):
+            yield statement
+        for block in BLOCKS:
+            yield from _functions(getattr(statement, block, []))
+
+
+def form_of(function: Function) -> Form:
+    """What two that are the same have in common, and few others: how many arguments, and which
+    kinds of statements. Most functions need no closer look."""
+    given, body = function.args, function.body[ast.get_docstring(function) is not None :]
+    arguments = (given.posonlyargs, given.args, given.kwonlyargs)
+    return (*map(len, arguments), *(type(statement).__name__ for statement in body))
 
 
 def size_of(node: ast.AST) -> int:

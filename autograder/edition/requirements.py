@@ -18,6 +18,8 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from autograder.edition.solutions import parsed
+
 COURSE = Path(__file__).resolve().parents[2]
 OURS = ("course_lib", "autograder", "lessons")
 EXTRAS = ("torch", "llvm", "lab")  # of pyproject.toml: what `make lab` installs
@@ -80,7 +82,7 @@ def _path(module: str, files: Mapping[str, bytes]) -> str:
 @functools.cache
 def _imports(text: str) -> tuple[str, ...]:
     """All that is imported anywhere in a text; the names of `from` count as modules, too."""
-    return tuple(_imported(ast.parse(text)))
+    return tuple(_imported(parsed(text)))
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

@@ -13,6 +13,7 @@ Next room: sources.py, which puts bodies into notebooks; contents.py, which take
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import sys
 import textwrap
@@ -64,11 +65,17 @@ def signature_line(function: Callable[..., Any]) -> str:
     return f"def {node.name}({ast.unparse(node.args)}){returns}:"
 
 
+@functools.cache
+def parsed(text: str) -> ast.Module:
+    """The file's tree, which nobody changes: reading all files of the course takes seconds."""
+    return ast.parse(text)
+
+
 def without_answers(text: str, unit: int) -> str:
     """The file's text with the bodies of the exercises of `unit` and later units taken out."""
     if "exercise(" not in text:
-        return text  # most files: reading them all takes seconds
-    tree = ast.parse(text)
+        return text  # most files
+    tree = parsed(text)
     gone = [n for n in tree.body if isinstance(n, Function) and _belongs_to(n, unit)]
     if not gone:
         return text
@@ -88,7 +95,7 @@ def exercises_in(text: str, unit: int) -> list[tuple[str, list[Any]]]:
     """The exercises of `unit` and later units in a file: the name, and the parts of the answer."""
     if "exercise(" not in text:
         return []
-    tree = ast.parse(text)
+    tree = parsed(text)
     private = _private_definitions(tree)
     nodes = [n for n in tree.body if isinstance(n, Function) and _belongs_to(n, unit)]
     return [(exercise_name(node) or "", _parts(node, private)) for node in nodes]

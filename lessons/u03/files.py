@@ -92,7 +92,7 @@ def compared(name: str, files: Mapping[str, Any], at: Iterable[Place]) -> dict[P
     feed = {sessions[first][0].get_inputs()[0].name: example_inputs(name)[0]}
     results = {key: opened.run(None, feed)[0] for key, (opened, _) in sessions.items()}
     calls = {key: lambda s=opened: s.run(None, feed) for key, (opened, _) in sessions.items()}
-    ms, again = (fastest(calls, rounds=5) for _ in range(2))
+    ms, again = (fastest(calls, rounds=3) for _ in range(2))
     right = results[first]
     error = {key: float(abs(y - right).max() / abs(right).max()) for key, y in results.items()}
     counts = {key: len(kernels) for key, (_, kernels) in sessions.items()}

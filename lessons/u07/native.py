@@ -70,7 +70,7 @@ def touched(body: str, m: int, n: int, k: int, most: int = 8) -> Trace:
     return Trace(room[:count], places)
 
 
-def speeds(bodies: Mapping[str, str], sizes: Sizes = TIMED) -> dict[str, float]:
+def speeds(bodies: Mapping[str, str], sizes: Sizes) -> dict[str, float]:
     """FLOP/s of each, from the processor time of its own process, the best of some runs in turn."""
     x, w = matrices(*sizes)
     out, copy, right = np.zeros((sizes[0], sizes[1]), np.float32), np.zeros_like(w), x @ w
@@ -110,7 +110,7 @@ def native_table(textbook: str, yours: str, tell: Callable[[float], object] | No
     if compiler() is None:
         print(NO_COMPILER)
         return table(RECORDED, heads)
-    counts, speed = counted_in(bodies), speeds(bodies)
+    counts, speed = counted_in(bodies), speeds(bodies, TIMED)
     if tell is not None and len(speed) == 2:
         tell(round(speed["yours"] / speed["textbook"], 1))
     (blas,) = blas_rates([TIMED], TURNS * REPEAT)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from course_lib.exercises import baselines
+from course_lib.exercises import baselines, plugged
+from course_lib.frontend.onnx.surgery import fuse_relu
 from course_lib.ir.graph.graph import print_graph
 from course_lib.models import MODELS, traced
 
@@ -41,6 +42,13 @@ def test_nothing_is_kept_of_what_an_answer_made(kept):
     with baselines("ir.graph.topological_order"):
         traced.traced("mlp")
     assert not kept.exists()
+
+
+def test_an_answer_through_which_the_compiler_does_not_run_traces_nothing_again(kept, monkeypatch):
+    traced.traced("mlp")
+    monkeypatch.setattr(traced, "_trace", None)
+    with plugged("frontend.onnx_surgery.fuse_relu", fuse_relu):
+        assert traced.traced("mlp").ops
 
 
 def test_an_unknown_name_is_said():

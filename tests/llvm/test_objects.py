@@ -106,14 +106,20 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(folder, optimized):
 
 def test_the_folder_does_not_grow_for_ever(folder, monkeypatch):
     monkeypatch.setattr(keep, "LIMIT", 100)
-    monkeypatch.setattr(keep, "LOOKS", "no name begins so")
+    monkeypatch.setattr(keep, "LOOKS", 0)
     run(TWICE)
     run(THRICE)
     assert len(list(folder.iterdir())) == 2, "not every writer looks how much there is"
     older = min(folder.iterdir(), key=lambda file: file.stat().st_mtime)
-    monkeypatch.setattr(keep, "LOOKS", "")
+    monkeypatch.setattr(keep, "LOOKS", 16)
     run(TWICE.replace("x[i] + x[i]", "4.0 * x[i]"))
     assert len(list(folder.iterdir())) == 2 and not older.exists(), "one in three went"
+
+
+def test_who_writes_much_looks_and_who_writes_little_looks_rarely():
+    names = [keep._name(str(n)) for n in range(2000)]
+    for size, least, most in ((1, 0, 4), (1 << 20, 100, 150), (16 << 20, 2000, 2000)):
+        assert least <= sum(keep._looks(name, size) for name in names) <= most, size
 
 
 def test_processes_that_write_at_the_same_time(folder):

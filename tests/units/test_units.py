@@ -30,6 +30,9 @@ SEEN_BY_THE_GRADER = {"nothing_costs_a_million", "only_the_names_of_the_machine"
                       "the_latest_start_is_spilled", "cuts_the_word_at_256_bits",
                       "cuts_the_word_at_2048_bits"}  # fmt: skip
 TWO_TEXTS = {"passes.match", "u14.merged", "u06.too_early"}  # more than one graph in one text
+# Of units 0 to 2, only these draw cases, and only what was tried is called the smallest:
+# tests/grading/test_smallest.py.
+SMALLEST = {"accelerator.systolic.cycles", "ir.windows.positions"}
 # Without these our answers to a unit do not run.
 PACKAGES = {10: ("xdsl", "filecheck"), 11: ("xdsl",)}
 
@@ -79,6 +82,11 @@ def _useless(entry: Slot, label: str, verdict: Verdict) -> str:
         return f"it quotes what the text does not say: {verdict.spec}"
     if f'hint("{entry.name}")' not in text:
         return "it names no hint"
+    if entry.unit <= 2 and not verdict.hidden:
+        if ("smallest" in text) != verdict.smallest:
+            return "it calls something the smallest that is not, or does not say so"
+        if verdict.smallest and entry.name not in SMALLEST:
+            return "it calls a program the smallest that was written by hand"
     if "Traceback" in text or "site-packages" in text + page:
         return "it shows what is ours"
     a_graph = "graph @" in text and "dense<...>" not in text and "cannot be used" not in text
