@@ -62,7 +62,7 @@ def test_every_pin_installs_on_the_oldest_python_that_the_course_names(root):
     oldest = project["requires-python"].removeprefix(">=") + ".0"
     for name in extras(root):
         with suppress(PackageNotFoundError):
-            needed = distribution(name).metadata.json.get("requires_python", "")
+            needed = str(distribution(name).metadata.json.get("requires_python", ""))
             assert oldest in SpecifierSet(needed), f"{name} needs Python {needed}"
 
 
