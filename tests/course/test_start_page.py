@@ -100,8 +100,7 @@ def test_the_page_says_what_a_unit_is_worth():
         assert f" {core} points" in line, line
 
 
-@pytest.mark.parametrize("edition", ["open", "student"])
-@pytest.mark.parametrize("unit", [None, 12])
+@pytest.mark.parametrize(("edition", "unit"), [("open", None), ("student", 12)])
 def test_every_first_page_says_that_an_answer_leaves_its_arguments_alone(edition, unit):
     page = nbformat.reads(contents(edition, unit=unit)["start.ipynb"].decode(), 4)
     assert COPIES in " ".join(" ".join(cell.source for cell in page.cells).split())
