@@ -35,7 +35,7 @@ harder("u01.llvm", "is_the_right_table", seed=SEED)
 
 # ── recordings ──
 
-_LEAVES = st.sampled_from(["x", "y", "z", "2.0", "0.5", "3"])
+_LEAVES = st.sampled_from([*"xyzuv", "2.0", "0.5", "3"]) | st.sampled_from(["0", "1", "1.0"])
 
 
 def _deeper(inner: Any) -> Any:
@@ -46,7 +46,7 @@ def _deeper(inner: Any) -> Any:
 def _lambda(parts: Any) -> str:
     """Values with names, some of them read twice or never, and a tuple of results."""
     first, second, third = parts
-    return (f"lambda x, y, z: (a := ({first}) * x, b := ({second}) - a, "
+    return (f"lambda x, y, z, u, v: (a := ({first}) * x, b := ({second}) - a, "
             f"[a := a / b for _ in range(2)][0], ({third}) + y, x, b)[2:]")  # fmt: skip
 
 
@@ -57,7 +57,7 @@ SOURCES = st.tuples(_EXPRESSION, _EXPRESSION, _EXPRESSION).map(_lambda)
 @hidden("u01.record", seed=SEED, given=SOURCES, examples=20, what="random functions")
 def records_random_functions(record, source):
     """The operations of a random function."""
-    types = ["f64[2,3]", "f64[3]", "f64[]"]
+    types = ["f64[2,3]", "f64[3]", "f64[]", "f64[1,3]", "f64[2,1]"]
     ours = slot("u01.record").reference(source, *types)
     recorded(record, source, rows_of(ours), "in the order in which Python performs them", types)
 
