@@ -20,6 +20,7 @@ from course_lib.passes.fusion.should_fuse import should_fuse
 fuse = slot("passes.fuse").reference
 FITS = "fits(node, group)"
 KERNELS = "return as_kernels(graph, group_of)"
+OR_NOTHING = f"try:\n        {KERNELS}\n    except ValueError:\n        return graph"
 PAYS = "heuristic.should_fuse(node, reader) for reader in readers"
 if_it_holds = edited(fuse, "fuse(graph", "fuse(fits, graph")
 
@@ -57,6 +58,14 @@ mutants(
     ),
     pairs_only=(FITS, f"len(group) < 2 and {FITS}"),
     at_most_two_users=("bool(readers)", "0 < len(readers) < 3"),
+    at_most_four_users=("bool(readers)", "0 < len(readers) < 5"),
+    # And where somebody in between is in another group, nothing is fused.
+    the_first_and_the_last_user=(
+        "for reader in readers)) and fits",
+        "for reader in readers[::len(readers) - 1 or 1])) and fits",
+        KERNELS,
+        OR_NOTHING,
+    ),
     nothing=lambda graph: graph,
     # One user for all: it pays inside one of them.
     asks_about_the_first_user=(PAYS, f"{PAYS}[:1]"),
