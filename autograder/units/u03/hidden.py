@@ -32,7 +32,6 @@ HARDER = [  # exercise, check, seed, other programs, how many
     ("passes.fuse", "fuse_puts_each_node_into_its_group", 2, asked(size=20) | fans(9), 60),
     ("passes.fuse", "fuse_groups_convolutions", 5, images(12), 25),
     ("passes.horizontal", "horizontal_makes_one_product_of_each_family", 4, families(most=8), 40),
-    ("u03.cycle", "the_two_would_wait_for_themselves", 0, None, 100),
     (RELU, "relu_fuses_what_it_can", 7, chains(most=7), 40),
 ]
 for exercise, check, offset, given, examples in HARDER:
