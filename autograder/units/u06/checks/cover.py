@@ -98,7 +98,7 @@ def reads_as(tree: Tree, names: list[Any], tiles: Tiles, root: int, *, left_firs
     def walk(at: Tree) -> bool:
         if isinstance(at, str):
             return True
-        name = rest.pop(root) if rest else None
+        name: Any = rest.pop(root) if rest else None
         operands = match(tiles[name][0], at) if name in tiles else None
         if operands is None:
             return False
