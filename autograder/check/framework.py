@@ -234,13 +234,17 @@ def harder(
     given: SearchStrategy | None = None,
     examples: int = 100,
 ) -> None:
-    """The visible check `name` again, hidden, with another seed and (if given) other programs."""
+    """The visible check `name` again, hidden, with another seed and (if given) other programs.
+    ValueError if it draws nothing, and would ask the same again."""
     load_unit("checks", exercises.slot(slot).unit)
     easy = _checks[slot][name]
+    given = easy.given if given is None else given
+    if given is None and "rng" not in inspect.signature(easy.function).parameters:
+        raise ValueError(f"{slot}: {name} draws nothing, so hidden it would ask the same again")
     harder_check = replace(
         easy,
         name=f"{name}_harder",
-        given=easy.given if given is None else given,
+        given=given,
         examples=examples,
         seed=seed,
         hidden=True,

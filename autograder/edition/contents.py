@@ -39,10 +39,12 @@ effect. Begin with [course_lib/compiler.py](course_lib/compiler.py): the last li
 the next of twelve files that lead from a model to machine code. "Next room" at the top of a file
 names a neighbour of it.
 """
+COPIES = "Your function must not change its arguments; let it work on copies."  # on both pages
 HOW_TO = (
     "Run a notebook from top to bottom: it works before you have answered anything. Each exercise",
-    'has a cell for your answer and a cell that checks it. `hint("name")` gives the next of three',
-    "hints. What you change is never overwritten: a newer version arrives beside your file.",
+    f"has a cell for your answer and a cell that checks it. {COPIES}",
+    '`hint("name")` gives the next of three hints. What you change is never overwritten: a newer',
+    "version arrives beside your file.",
 )
 
 

@@ -65,8 +65,8 @@ def own_problems(entry: Slot) -> list[str]:
         for words in background_of(entry.name)
         if span_of(words, entry.doc) is None
     ]
-    if not any(c.hidden for c in checks):
-        problems.append("it has no hidden check")
+    if entry.signature.parameters and not any(c.hidden for c in checks):
+        problems.append("it has no hidden check")  # without arguments, there is nothing else to ask
     if not ladder(entry):
         problems.append("it has no hints")
     if check(entry.name).kind != NOT_ATTEMPTED:

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 import nbformat
+import pytest
 
-from autograder.edition.contents import COURSE, contents
+from autograder.edition.contents import COPIES, COURSE, contents
 from autograder.edition.sources import Source, sources
 from autograder.edition.start import UNIT, start_page, units_that_exist
 from course_lib.exercises import slot
@@ -97,6 +98,12 @@ def test_the_page_says_what_a_unit_is_worth():
         core = sum(slot(n).points for n in source.exercises() if not slot(n).further)
         (line,) = (line for line in text.splitlines() if f"({source.name}.ipynb)" in line)
         assert f" {core} points" in line, line
+
+
+@pytest.mark.parametrize(("edition", "unit"), [("open", None), ("student", 12)])
+def test_every_first_page_says_that_an_answer_leaves_its_arguments_alone(edition, unit):
+    page = nbformat.reads(contents(edition, unit=unit)["start.ipynb"].decode(), 4)
+    assert COPIES in " ".join(" ".join(cell.source for cell in page.cells).split())
 
 
 def test_an_edition_of_one_unit_does_not_speak_of_the_others():

@@ -16,7 +16,8 @@ from autograder.check.framework import Check, TimedOut, Wrong, checks_of, mutant
 from autograder.check.here import Here
 from autograder.check.judging import judge, perform
 from autograder.check.verdict import CRASHED, Verdict, as_text
-from autograder.soundness import borrowed
+from autograder.soundness import borrowed, exercise
+from autograder.soundness.exercise import own_problems
 from autograder.validate import leaks, problems_of, validate, verdict_of
 from course_lib.exercises import NotAnswered, plugged, slot, using
 from course_lib.ir.graph.build import trace
@@ -258,6 +259,18 @@ def test_what_only_the_grader_knows_is_judged_later(monkeypatch):
 def test_validate_says_what_an_exercise_lacks():
     assert problems_of(slot("u99.sweep")) == []
     assert "it has no hints" in problems_of(slot("u99.until"))
+
+
+def test_a_check_that_draws_nothing_is_not_asked_again_hidden():
+    name = checks_of("u99.bytes")[0].name
+    with pytest.raises(ValueError, match=f"{name} draws nothing"):
+        framework.harder("u99.bytes", name, seed=1)
+
+
+@pytest.mark.parametrize("name, wanted", [("u99.bytes", False), ("u99.sweep", True)])
+def test_only_an_exercise_with_arguments_needs_a_hidden_check(monkeypatch, name, wanted):
+    monkeypatch.setattr(exercise, "checks_of", lambda slot, with_hidden: checks_of(slot))
+    assert ("it has no hidden check" in own_problems(slot(name))) == wanted
 
 
 def test_validate_finds_a_mutant_that_passes(monkeypatch):

@@ -278,6 +278,20 @@ def test_what_is_kept_between_calls_is_told_so():
     assert verdict.spec == ""
 
 
+@pytest.mark.parametrize(
+    ("mistake", "sentence"),
+    [
+        ("the_root_first", "come before it, those of its left operand first"),
+        ("the_right_operand_first", "those of its left operand first"),
+        ("without_the_leaves", "Cover an expression tree with tiles so that"),
+    ],
+)
+def test_names_that_are_no_cover_quote_the_sentence_they_go_against(mistake, sentence):
+    verdict = verdict_of(slot("machine.cover"), mutants_of("machine.cover")[mistake])
+    assert verdict.problem.startswith("The names must be a cover of the tree")
+    assert verdict.spec.startswith(sentence)
+
+
 def test_a_cover_that_is_dear_in_every_call_is_told_its_cost():
     verdict = verdict_of(slot("machine.cover"), maximal_munch)
     assert "the least is" in verdict.problem

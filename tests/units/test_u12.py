@@ -294,7 +294,13 @@ def test_the_definition_that_is_missing_is_quoted(letter):
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait)
      - (0 if array.shadow else folds - 1), "If `array.shadow` is False"),
     (lambda folds, time, array, wait: CLOCKS(min(folds, 10**6), time, array, wait),
-     "If `array.shadow` is False"),
+     "Count exactly, from the first load"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait) + 1, "Count exactly"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait) - array.cols + 1,
+     "Row i of the cells starts i clocks later, column j starts"),
+    (lambda folds, time, array, wait: CLOCKS(folds, max(time, wait * array.rows), array, wait)
+     if array.shadow and folds > 1 else CLOCKS(folds, time, array, wait),
+     "The next fold's first operand enters in the clock after that load"),
     (lambda folds, time, array, wait: CLOCKS(folds, time + array.shadow * (folds > 1), array, wait),
      "If it is True, the next load begins"),
 ])  # fmt: skip

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from autograder import check
+from autograder.check.edits import edited
 from autograder.check.verdict import CRASHED, WRONG
+from autograder.soundness.verdicts import verdict_of
 from autograder.units.u13.checks.tiles import TIMED, scored, worth
 from autograder.units.u13.exercises import encode
 from course_lib.accelerator.compile.estimate import bound
@@ -137,6 +139,22 @@ def test_where_those_clocks_come_from():
     _, product, tile = tables.LIMITS[1]
     wider = tables.run_of(product, tile, replace(NPU, dma_bytes=32))
     assert (wider.total, wider.stalls("store")["busy"]) == (32_374, 31_360)
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), [
+    ("offset + at", "at", "runs (offset, length) of the stretches of bytes"),
+    ("in runs:", "in runs[:1]:", "runs (offset, length) of the stretches of bytes"),
+    ("first.acts + offset", "offset", "Offset 0 lies at `first.acts`."),
+    ("weights=weights", "weights=weights + n", "where the weights begin: a row of `first.n`"),
+    ("(first.add, first.n)", "(0, first.n)", "The first matmul has the `add` of `first`"),
+    ("weights + k * n, 1)", "weights + k * n, 0)", "all others add to what is there"),
+    ("pitch=n", "pitch=n + 1", "Make each preload with"),
+    ("return made", "return [made[k ^ 1] for k in range(len(made))]", "For each piece, a preload"),
+])  # fmt: skip
+def test_wrong_sums_quote_the_sentence_that_the_instructions_do_not_keep(old, new, sentence):
+    products = edited(slot("chip.products").reference, old, new)
+    verdict = verdict_of(slot("chip.products"), products, shrink=False)
+    assert verdict.kind == WRONG and verdict.spec.startswith(sentence)
 
 
 @pytest.mark.parametrize("name, broken", [

@@ -27,6 +27,7 @@ mutants(
     without_the_weights=("+ inputs * outputs + outputs", "+ outputs"),
     # As if the bias and relu were for nothing.
     only_the_product=("+ 2 * images * outputs", ""),
+    to_three_decimals=("flop / (4 * elements)", "round(flop / (4 * elements), 3)"),
     learned_by_heart=lambda images, inputs, outputs: 0.49839,
 )  # fmt: skip
 
@@ -170,6 +171,8 @@ mutants(
     one_column=("// (array.rows * array.cols)", "// array.rows", "{array.cols}]", "1]"),
     rows_and_columns_exchanged=("{array.rows},{k}", "{array.cols},{k}", "{k},{array.cols}",
                                 "{k},{array.rows}"),
+    sums_of_at_most_4096=("k = macs // (array.rows * array.cols)",
+                          "k = min(macs // (array.rows * array.cols), 4096)"),
     two_operations=("x @ w", "(x @ w) * 1.0"),
     only_for_the_example=lambda array, macs: _product(16, 256, 16),
 )  # fmt: skip
@@ -215,11 +218,20 @@ mutants(
     only_powers_of_two=(_EVERY, f"{_EVERY} and rows & (rows - 1) == 0"),
     forgets_the_count=("count * cycles", "cycles"),
     only_the_first_product=("in parts", "in parts[:1]"),
+    only_five_products=("in parts", "in parts[:5]"),
+    a_product_that_comes_again_is_known=("in parts", "in set(parts)"),
+    at_most_512_rows=(_EVERY, f"{_EVERY} and rows <= 512"),
+    at_most_100_of_each=("count * cycles", "min(count, 100) * cycles"),
+    two_clocks_more_for_each_tile=(
+        "SystolicArray(*s))",
+        "SystolicArray(*s)) + 2 * count * -(-m // s[0]) * -(-n // s[1])",
+    ),
     counts_the_drain=("SystolicArray(*s)", "SystolicArray(*s, drain=True)"),
     fewer_cells=lambda parts, cells: (math.isqrt(cells), math.isqrt(cells)),
 )
 # The last of equally fast shapes.
-alternatives("u00.shape", from_tall_to_wide=("min(shapes", "min(shapes[::-1]"))
+alternatives("u00.shape", from_tall_to_wide=("min(shapes", "min(shapes[::-1]"),
+             as_an_array=lambda parts, cells: np.array(as_a_list_of_two(parts, cells)))  # fmt: skip
 
 
 @alternative("u00.shape")

@@ -28,7 +28,6 @@ harder("machine.cover", "it_is_a_cover", seed=SEED, given=LARGE, examples=60)
 harder("machine.list_schedule", "every_wait_is_kept", seed=SEED + 1, given=LARGE, examples=60)
 harder("machine.linear_scan", "living_values_have_registers_of_their_own", seed=SEED + 2,
        given=st.tuples(LARGE, SIZES), examples=100)  # fmt: skip
-harder("u06.too_early", "scheduling_first_is_slower", seed=SEED)
 
 
 @hidden("machine.cover", seed=SEED)

@@ -16,8 +16,6 @@ harder("u08.meet", "it_agrees_with_all_pairs", seed=SEED, given=accesses(20, 40)
 harder("u08.broken", "it_agrees_with_running_the_loops", seed=SEED, examples=150)
 harder("schedule.skewed", "random_nests", seed=SEED, given=nests(4), examples=60)
 harder("u08.eliminate", "random_systems", seed=SEED, given=systems(4, 7), examples=100)
-harder("u08.witnesses", "the_pairs_meet", seed=SEED)
-harder("u08.one_thread", "the_loops_change_places_and_are_not_parallel", seed=SEED)
 
 
 @hidden("u08.meet", seed=SEED)

@@ -11,7 +11,6 @@ from autograder.units.u11.checks.turns import FITS, right_turns
 from course_lib.accelerator.chip import PRESETS
 
 SEED = 110_811
-harder("u11.hazard", "careless_changes_an_array", seed=SEED)
 harder("u11.turns", "contents_take_turns", seed=SEED, given=straight(12), examples=12)
 
 

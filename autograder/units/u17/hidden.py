@@ -10,8 +10,6 @@ from autograder.units.u17.checks.stored import stored_types as types_of
 from course_lib.plugins.staged import read_staged
 
 SEED = 170_917
-harder("u17.culprit", "the_pass_the_line_and_its_bounds", seed=SEED)
-harder("u17.laws", "each_false_rule_has_a_counterexample", seed=SEED)
 harder("u17.bounds", "whole_expressions", seed=SEED, given=expressions(9), examples=200)
 
 

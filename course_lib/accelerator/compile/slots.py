@@ -28,7 +28,7 @@ def one_slot(wanted: list[int], count: int) -> Placed:
 def slots(wanted: list[int], count: int) -> list[tuple[int, bool]]:
     """The slot in which each step finds its piece of data, and whether that must be loaded.
 
-    wanted   for each step, the number of the piece of data that it works on
+    wanted   for each step, the number (from 0) of the piece of data that it works on
     count    how many slots there are, at least 1; each holds one piece, and all are empty at first
 
     Return a pair (slot, load) for each step, in order. Slots are numbered from 0. If a slot holds

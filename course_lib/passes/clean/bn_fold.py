@@ -45,7 +45,7 @@ def bn_fold(graph: Graph) -> Graph:
 
     Images are 1-D, 2-D or 3-D. Grouped and depthwise convolutions fold in the same way: axis 0 of w
     is always the output channel. w' and b' are new constants of w's element type.
-    The new nodes carry the origins of both; dead constants are left for `dce`.
+    The new conv and add carry the origins of both; dead constants are left for `dce`.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce

@@ -84,6 +84,7 @@ def needs_no_simulation(cycles):
 
 
 BUSY = [(SystolicArray(1, 8), 80), (SystolicArray(4, 12), 4_800), (SystolicArray(16, 16), 65_536)]
+LONG = SystolicArray(2, 2), 4 * 250_007
 
 
 @checks("u00.busy", spec="one operation, a `matmul` of two inputs with two axes each")
@@ -97,7 +98,7 @@ def is_one_matmul(busy):
 @checks("u00.busy", spec="exactly `macs` multiply-accumulates")
 def has_the_right_size(busy):
     """As many multiply-accumulates as asked for."""
-    for array, macs in BUSY:
+    for array, macs in (*BUSY, LONG):
         of_size(busy(array, macs), macs)
     return "as many multiply-accumulates as asked for"
 
@@ -118,7 +119,7 @@ def is_fast(busy):
             problem = (
                 f"{most_clocks(array, macs)} This is {_count(run.tiles, 'tile')} with k = {k}."
             )
-            raise Wrong(problem, program=graph, got=got)
+            raise Wrong(problem, program=graph, got=got, spec=FAST[1])
         shown.append(f"{array.rows} x {array.cols} cells: {run.utilization:.0%} busy")
     return ", ".join(shown)
 
@@ -159,7 +160,10 @@ def one_matmul(result: Any) -> tuple[int, int, int]:
 # cells, parts: the fewest clocks of any shape, and what the parts are
 PARTS = {
     (12, ((1, 9, 10, 8), (3, 4, 7, 12))): (279, "four small products"),
+    (12, ((2, 4, 6, 6), *4 * [(2, 2, 7, 12)], (1000, 2, 5, 1))): (10_376, "six of three kinds"),
+    (18, ((1, 1, 1, 10),)): (16, "one number times a row"),
     (64, ((1, 1, 90, 64), (1, 1, 64, 10))): (280, "a perceptron on one image"),
+    (1024, ((1, 1000, 90, 1),)): (1113, "a column of a thousand numbers"),
     (24, ((32, 100, 9, 1), (1, 100, 32, 16))): (9216, "a depthwise convolution and the next"),
 }
 
@@ -200,7 +204,7 @@ background("u00.shape", "Count the clocks with your `cycles`.", because="what th
 
 def shape_of(shape: Any, parts: tuple, cells: int) -> tuple[int, int]:
     got = shape(list(parts), cells)
-    if not isinstance(got, (tuple, list)) or len(got) != 2:
+    if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 2:
         raise Wrong("The answer must be two numbers, (rows, cols).", got=repr(got))
     rows, cols = (a_number(size, unit="cells") for size in got)
     if min(rows, cols) < 1 or rows * cols != cells or rows % 1 or cols % 1:

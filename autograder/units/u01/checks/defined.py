@@ -59,7 +59,7 @@ def small_nodes() -> dict[str, Node]:
     x, y, two, w = X, Y, const(2.0), inp("x", "f32[4]")
     a, twin = relu(x), relu(x)
     named, also = replace(relu(x), name="x"), replace(neg(x), name="x")  # as the input is called
-    chosen = select(apply("lt", x, a), a, twin)
+    chosen = select(apply("lt", x, y), a, twin)  # no operand stands in another one
     return {
         "x": x, "y": y, "a": a, "b": neg(a), "t": twin, "u": neg(twin), "c": two, "k": const(2.0),
         "s": a + x, "m": a * twin, "q": a * a, "o": a + y, "d": x * two,
@@ -74,8 +74,8 @@ PLACES: dict[str, dict[str, int | None]] = {
             "xaau": 2, "xuaa": 1, "xaaubb": 2},
     OBJECTS: {"xatm": None},
     NAMES: {"xwv": None, "xnlp": None, "xnr": 2},
-    BEFORE: {"xaq": None, "xba": 1, "ax": 0, "a": 0, "xau": 2, "xoy": 1, "xdc": 1, "xatfz": None,
-             "xafzt": 3},
+    BEFORE: {"xaq": None, "xba": 1, "ax": 0, "a": 0, "xau": 2, "xoy": 1, "xdc": 1, "xyatfz": None,
+             "xyafzt": 4, "xytfza": 4, "xyatzf": 4},
     SECOND: {"xaba": 3},
     ONCE: {"xayby": 4, "xx": 1, "xcdc": 3, "xaxb": 2},
 }  # fmt: skip

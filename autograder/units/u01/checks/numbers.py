@@ -76,7 +76,7 @@ def is_the_wrong_one(wrong_line):
 def value_name(got: Any) -> str:
     """The name of a value: "%5", "5" and 5 are the same."""
     text = str(got).strip().lstrip("%") if isinstance(got, (str, int, np.integer)) else ""
-    if isinstance(got, bool) or not text.isdigit() or int(text) > 15:
+    if isinstance(got, bool) or not text.isdecimal() or int(text) > 15:
         raise Wrong("The answer must name a value of the listing, %0 to %15.",
                     got=repr(got), expected='such as "%12"', spec=ANSWER)  # fmt: skip
     return text

@@ -39,7 +39,13 @@ RECORDINGS: list[tuple[str, str, str]] = [
     ("lambda x, y: x + -y", "neg y; add x #0; returns #1", _NO_MORE),
     ("lambda x: (-(-x), x - x, x / x, x * 1.0, 0 + x)",
      "neg x; neg #0; sub x x; div x x; mul x 1.0; add 0.0 x; returns #1, #2, #3, #4, #5", _NO_MORE),
+    ("lambda x: (x - 0.0, x / 1, x * 0, 0 * x, 1 * x, x + 0, 0.0 - x, x - 1)",
+     "sub x 0.0; div x 1.0; mul x 0.0; mul 0.0 x; mul 1.0 x; add x 0.0; sub 0.0 x; sub x 1.0; "
+     "returns #0, #1, #2, #3, #4, #5, #6, #7", _NO_MORE),
     ("lambda x, y: y", "returns y", _INPUT),
+    ("lambda x, y, z, u, v: (z - v, u, y)", "sub z v; returns #0, u, y", _INPUT),
+    ("lambda x: [x := -x for _ in range(99)][98]",
+     f"neg x; {'; '.join(f'neg #{k}' for k in range(98))}; returns #98", _NO_MORE),
     ("lambda x: x * 5.0 if 2 > 1 else -x", "mul x 5.0; returns #0", _NO_MORE),
     ("lambda x, y: [x * 2.0, y][1]", "mul x 2.0; returns y", _UNREAD),
     ("lambda a, b: b - a * b", "mul x y; sub y #0; returns #1", ORDER),

@@ -24,6 +24,7 @@ mutants(
     names_are_values=(TWICE, "(node.name or node) in seen", SEEN, "seen.add(node.name or node)",
                       EARLY, "not seen.issuperset([i.name or i for i in node.inputs])"),
     looks_at_two_operands=(EARLY, "not seen.issuperset(node.inputs[:2])"),  # a select has three
+    looks_at_the_ends=(EARLY, "not seen.issuperset([*node.inputs[:1], *node.inputs[-1:]])"),
     # right, after 50 million comparisons for 10,000 nodes
     compares_all_pairs=(TWICE, "any([other is node for other in nodes[:place]])"),
     # an input below an operation is misplaced to it; the text says nothing of it

@@ -26,6 +26,12 @@ mutants(
     merges_what_is_equal=(
         NOTED, "twins = [n for n in self.tape if (n.op, n.inputs) == (node.op, node.inputs)]; "
         f"node = twins[0] if twins else {NOTED} or node"),
+    minus_zero_is_nothing=("return self.note('sub', self, other)",
+                           "return self.note('sub', self, other) if other != 0 else self"),
+    times_zero_is_the_number=("return self.note('mul', self, other)",
+                              "return self.note('mul', self, other) if other != 0 else 0.0"),
+    three_parameters_at_most=("zip(names, types, strict=True)", "zip(names[:3], types)"),
+    forty_operations_at_most=(NOTED, f"len(self.tape) > 40 or {NOTED}"),
     returns_each_value_once=(RESULTS, "tuple(dict.fromkeys((value.node for value in results)))"),
     # the constant beside an f64 or an i32 is an f32 to it
     all_numbers_are_f32=("function = eval(source)", "assert 'f32' in {t[:3] for t in types}, "

@@ -24,7 +24,7 @@ SCALED, BIAS = "w'[oc] = w[oc] * factor[oc]", "(b[oc] - mean[oc]) * factor[oc] +
 BECOMES = "add(conv(x, w'), b')"
 FOLDED = (EACH, SCALED, BIAS, BECOMES, "`convolution_before(norm)` finds the convolution",
           "there may be the convolution's own bias")  # fmt: skip
-ORIGINS = "The new nodes carry the origins of both"
+ORIGINS = "The new conv and add carry the origins of both"
 RANKS = "Images are 1-D, 2-D or 3-D"
 IN_A_ROW = "Of two norms in a row the first folds"
 RTOL = {"f16": 2e-2, "f32": 1e-4, "f64": 1e-10}

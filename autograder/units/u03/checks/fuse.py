@@ -7,7 +7,7 @@ from typing import Any
 from autograder.check.framework import Crashed, Wrong, beside, checks
 from autograder.check.programs import deep, diamond
 from autograder.check.steps import with_steps
-from autograder.units.u03.checks.fuse_cases import images, sharp, simple
+from autograder.units.u03.checks.fuse_cases import fans, images, sharp, simple
 from autograder.units.u03.checks.kernels import WORDS, Asked, asked, grouped_as_said, named
 
 FUSE = "passes.fuse"
@@ -36,7 +36,7 @@ def fuse_groups_as_the_words_say(fuse):
     return f"{len(cases)} programs, each operation in its group"
 
 
-@checks(FUSE, given=asked(size=8), examples=40, spec=WORDS)
+@checks(FUSE, given=asked(size=8) | fans(), examples=60, spec=WORDS)
 def fuse_puts_each_node_into_its_group(fuse, case):
     """A node joins the group of its users where all conditions hold, and nowhere else."""
     grouped_as_said(case, _asking_this(fuse, case))

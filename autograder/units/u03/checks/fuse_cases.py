@@ -104,6 +104,17 @@ def images(draw: st.DrawFn, size: int = 6) -> Asked:
     return with_dear_edges(draw, graph, 1)
 
 
+@st.composite
+def fans(draw: st.DrawFn, most: int = 5) -> Asked:
+    """A value with several readers, all in the kernel of their sum, or some of them returned."""
+    x = inp("x", "f32[4]")
+    shared, ops = exp(x), st.sampled_from((neg, relu, tanh, sigmoid))
+    readers = [draw(ops)(shared) for _ in range(draw(st.integers(2, most)))]
+    returned = draw(st.lists(st.sampled_from(readers), max_size=1))
+    graph = Graph.of([x], [functools.reduce(lambda a, b: a + b, readers), *returned])
+    return with_dear_edges(draw, graph, 1)
+
+
 def _on_an_image(op: str, y: Node, other: Node, k: int, rank: int) -> Node:
     numbers = np.random.default_rng(k).integers(-2, 3, (2, 2, *[1] * rank)) / 4
     if op == "conv":

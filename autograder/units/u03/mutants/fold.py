@@ -14,7 +14,10 @@ mutants(
     forgets_the_bias=("before.bias - mean", "0.0 - mean"),
     forgets_epsilon=(" + norm.attrs['eps']", ""),
     mean_after_the_factor=("(before.bias - mean) * factor", "before.bias * factor - mean"),
-    scales_the_input_channels=("reshape(-1, *", "reshape(1, -1, *", "rank - 1)", "rank - 2)"),
+    scales_the_input_channels=(
+        "factor.reshape(-1, *[1] * (w.type.rank - 1))",
+        "np.resize(factor, (1, w.type.dims[1], *[1] * (w.type.rank - 2)))",
+    ),
     forgets_strides_and_pads=("**before.conv.attrs", "groups=before.conv.attrs.get('groups', 1)"),
     forgets_origins=("origin = origins(*before.nodes, norm)", "origin = ()"),
     # A bias of two axes behind the channel, whatever the convolution has.

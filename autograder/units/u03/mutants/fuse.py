@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from autograder.check.edits import edited
 from autograder.check.framework import alternative, alternatives, mutants
 from course_lib.exercises import slot
+from course_lib.ir.graph.graph import Graph
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.fusion import groups
 from course_lib.passes.fusion.should_fuse import should_fuse
@@ -17,19 +19,53 @@ from course_lib.passes.fusion.should_fuse import should_fuse
 
 fuse = slot("passes.fuse").reference
 FITS = "fits(node, group)"
-SAME = "all((group_of[reader] is group for reader in readers)) and "
+KERNELS = "return as_kernels(graph, group_of)"
+OR_NOTHING = f"try:\n        {KERNELS}\n    except ValueError:\n        return graph"
 PAYS = "heuristic.should_fuse(node, reader) for reader in readers"
 if_it_holds = edited(fuse, "fuse(graph", "fuse(fits, graph")
+
+
+def _computed_again(graph, of_users):
+    """The graph in which what a group cannot give to others is computed once more for them: for
+    what is returned, or for each of its users."""
+
+    def copied(node):
+        return node if node.op in ("input", "constant") else replace(node)
+
+    if of_users:
+        return graph.rebuild(lambda node, inputs: node.with_inputs(list(map(copied, inputs))))
+    twins = {o: copied(o) for o in graph.outputs if graph.users()[o]}
+    nodes = dict.fromkeys((*graph.nodes, *twins.values()))
+    return Graph(
+        graph.name, graph.inputs, tuple(nodes), tuple(twins.get(o, o) for o in graph.outputs)
+    )
+
 
 mutants(
     "passes.fuse",
     a_single_user=("bool(readers)", "len(readers) == 1"),
-    the_first_user=(SAME, ""),
-    forgets_outputs=("node not in outputs and ", ""),
+    # Each user computes it by itself, in whatever group.
+    the_first_user=lambda graph: fuse(_computed_again(graph, of_users=True)),
+    # And what is returned, too.
+    forgets_outputs=lambda graph: fuse(_computed_again(graph, of_users=False)),
     never_asks=(f" and all(({PAYS}))", ""),
-    whatever_fits=(f"{FITS} and ", ""),
+    # Where no kernel can hold it, nothing is fused.
+    whatever_fits=(
+        f"{FITS} and ",
+        "",
+        KERNELS,
+        f"try:\n        {KERNELS}\n    except ValueError:\n        return graph",
+    ),
     pairs_only=(FITS, f"len(group) < 2 and {FITS}"),
     at_most_two_users=("bool(readers)", "0 < len(readers) < 3"),
+    at_most_four_users=("bool(readers)", "0 < len(readers) < 5"),
+    # And where somebody in between is in another group, nothing is fused.
+    the_first_and_the_last_user=(
+        "for reader in readers)) and fits",
+        "for reader in readers[::len(readers) - 1 or 1])) and fits",
+        KERNELS,
+        OR_NOTHING,
+    ),
     nothing=lambda graph: graph,
     # One user for all: it pays inside one of them.
     asks_about_the_first_user=(PAYS, f"{PAYS}[:1]"),

@@ -33,7 +33,8 @@ def _moved_somewhere(graph):
 
 mutants(
     "passes.horizontal",
-    all_equally_wide=("(b.width for", "(family[0].width for"),
+    # Or narrower: then its columns are those of another one.
+    all_equally_wide=("(b.width for", "(min(b.width, family[0].width) for"),
     zeros_for_a_bias=(
         *("(branch.matmul.inputs[0], branch.bias is not None)", "branch.matmul.inputs[0]"),
         *("if family[0].bias is None", "if all((b.bias is None for b in family))"),

@@ -31,7 +31,6 @@ for _slot, _check, _given, _examples in [
     ("u04.allocator", "each_block_lies_as_low_as_it_can", traces(20), 120),
 ]:
     harder(_slot, _check, seed=SEED, given=_given, examples=_examples)
-harder("u04.first_fit_wins", "first_fit_meets_the_bound", seed=SEED)
 
 
 @hidden("schedule.memory.assign_offsets", seed=SEED)

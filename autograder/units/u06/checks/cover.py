@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
 from autograder.check.steps import with_steps
-from course_lib.machine.cover import TILES, Tiles, Tree, placed, shown
+from course_lib.machine.cover import TILES, Tiles, Tree, match, placed, shown
 from lessons.u06.programs import random_tiles, random_tree
 
 SEEDS = st.integers(0, 9999)
@@ -80,8 +80,33 @@ def covers(cover: Any, tree: Tree, tiles: Tiles) -> float:
         same_again(cover, tree, tiles, names)
         problem = "The names must be a cover of the tree, in the order in which they are executed"
         raise Wrong(f"{problem}: {error}.", program=program, got=", ".join(map(str, names)),
-                    spec=COVER[0]) from None  # fmt: skip
+                    spec=doubted(tree, names, tiles)) from None  # fmt: skip
     return sum(tiles[name][1] for name in names)
+
+
+def doubted(tree: Tree, names: list[Any], tiles: Tiles) -> str:
+    """The sentence that names go against which are no cover: about the order, if they are one in
+    another order."""
+    if reads_as(tree, names, tiles, -1, left_first=False):
+        return COVER[2]
+    root_first = (reads_as(tree, names, tiles, 0, left_first=left) for left in (True, False))
+    return COVER[1] if any(root_first) else COVER[5]
+
+
+def reads_as(tree: Tree, names: list[Any], tiles: Tiles, root: int, *, left_first: bool) -> bool:
+    """Are the names a cover, if a tile stands first (0) or last (-1) of those of its tree?"""
+    rest = list(names)
+
+    def walk(at: Tree) -> bool:
+        if isinstance(at, str):
+            return True
+        name: Any = rest.pop(root) if rest else None
+        operands = match(tiles[name][0], at) if name in tiles else None
+        if operands is None:
+            return False
+        return all(map(walk, operands if left_first == (root == 0) else operands[::-1]))
+
+    return walk(tree) and not rest
 
 
 def same_again(cover: Any, tree: Tree, tiles: Tiles, names: list[Any]) -> None:

@@ -43,6 +43,9 @@ mutants(
     nothing_for_a_register=(WHOLE, f"{WHOLE} or None"),
     fewest_tiles=("cost + sum", "1 + sum"),
     the_root_first=("[*names, name]", "[name, *names]"),
+    the_right_operand_first=("for _, inside in parts", "for _, inside in reversed(parts)"),
+    without_the_leaves=("[*names, name]", "names if isinstance(pattern, tuple) and "
+                        "len(pattern) == 1 else [*names, name]"),
     the_cost_and_the_names=("{})[1]", "{})"),
     without_keeping_anything=("if id(tree) not in known", "if True"),
     in_whole_numbers=("cost + sum", "int(cost) + sum"),

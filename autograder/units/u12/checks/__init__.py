@@ -34,13 +34,13 @@ WHOLE = ("All cells work at once", "Return right, down and stay, in this order",
 GIVEN = ("right, down, stay [rows, cols]", "shift [rows, cols]", "enters [rows]", "weights [cols]")
 
 
-LARGEST = (1, 9, 127, 1 << 14)  # operands and weights; sums of 16 bits and of 31
+LARGEST = (1, 9, 127, 1 << 14, 1 << 24)  # operands and weights; sums of 16 bits, of 31 and of 50
 
 
 def random_state(rows: int, cols: int, seed: int) -> tuple[np.ndarray, ...]:
     """Registers, shifts, and what enters: small numbers or large, and no, all or some shifts."""
     rng = np.random.default_rng(seed)
-    most = LARGEST[seed % 4]
+    most = LARGEST[seed % len(LARGEST)]
 
     def drawn(*shape: int, most: int = most) -> np.ndarray:
         return rng.integers(-most, most + 1, shape)

@@ -23,6 +23,7 @@ mutants(
     the_edges_are_connected=("np.vstack([np.zeros_like(down[:1]), down[:-1]])",
                              "np.roll(down, 1, 0)"),
     sums_of_16_bits=("above + operand * stay", "(above + operand * stay).astype(np.int16)"),
+    sums_of_32_bits=("above + operand * stay", "(above + operand * stay).astype(np.int32)"),
     in_another_order=("operand, above + operand * stay, np.where(shift, weight, stay)",
                       "operand, np.where(shift, weight, stay), above + operand * stay"),
     no_more_than_16_columns=("above = ", "operand[:, 16:] = 0; above = "),

@@ -27,6 +27,9 @@ mutants(
     no_more_than_a_million_folds=(PARTS, f"folds = min(folds, 10**6); {PARTS}"),
     no_more_than_100_000_rows_of_operands=(PARTS, f"time = min(time, 10**5); {PARTS}"),
     a_wait_of_16_bits=(PARTS, f"wait = min(wait, 2**16); {PARTS}"),
+    # By the formula only where a walk would take very long.
+    a_walk_up_to_a_million_folds=(
+        ALONE, f"{ALONE} if folds > 10**6 else sum((load + stream for _ in range(folds)))"),
     through_floats=(PARTS, f"folds = float(folds); {PARTS}"),
     through_floats_and_back=("max(time, load)", "int(max(float(time), load))",
                              ALONE, "int(float(folds) * (load + stream))"),

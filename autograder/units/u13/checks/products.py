@@ -119,7 +119,7 @@ def right_sums(products: Any, case: Case) -> None:
     except Fault as fault:
         raise Wrong("The chip cannot run these instructions.", program=str(case),
                     got=f"{shown(program)}\n{fault_text(fault)}",
-                    spec=PIECES) from None  # fmt: skip
+                    spec=doubted(case, program)) from None  # fmt: skip
     got = state.memories[ACCS].reshape(-1, chip.cols)
     if (got != due).any():
         row, col = np.argwhere(got != due)[0].tolist()
@@ -135,10 +135,29 @@ def shown(program: Sequence[Instruction]) -> str:
 
 
 def doubted(case: Case, program: list[Any]) -> str:
-    """What of the text wrong sums may go against."""
-    adds = [bool(i.add) for i in program if isinstance(i, Matmul)]
-    wrong = adds != [bool(case.first.add)] + [True] * (len(adds) - 1)
-    return ADD[0] if wrong else SUMS[0]
+    """The sentence that wrong sums go against: the first that the instructions do not keep."""
+    half = len(program) // 2
+    if [type(i) for i in program] != [Preload, Matmul] * half:
+        return ORDER
+    if half != pieces(case):
+        return PIECES if half > pieces(case) else SUMS[1]
+    preloads, matmuls = program[::2], program[1::2]
+    sizes = [preload.k for preload in preloads]
+    begins = case.weights + case.first.n * np.cumsum([0, *sizes[:-1]])
+    rows = [
+        (bool(matmuls[0].add) == bool(case.first.add), ADD[0]),
+        (all(m.add for m in matmuls[1:]), ADD[1]),
+        (sizes == [m.k for m in matmuls], ORDER),
+        (sum(sizes) == sum(length for _, length in case.runs), ENDS),
+        ([p.weights for p in preloads] == begins.tolist(), WEIGHTED[0]),
+        (all((p.n, p.pitch) == (case.first.n, case.first.n) for p in preloads), PRELOAD),
+        (matmuls[0].acts - case.first.acts in [offset for offset, _ in case.runs], ACTS_AT),
+    ]  # fmt: skip
+    return next((sentence for kept, sentence in rows if not kept), SUMS[1])
+
+
+def pieces(case: Case) -> int:
+    return sum(-(-length // case.rows) for _, length in case.runs)
 
 
 def expected(case: Case, memories: dict[str, np.ndarray], cols: int) -> np.ndarray:
@@ -170,7 +189,7 @@ def asked(products: Any, case: Case) -> list[Any]:
 def as_asked(products: Any, case: Case) -> None:
     """Wrong unless the pieces and the fields are those of the text."""
     program = asked(products, case)
-    many, half = sum(-(-length // case.rows) for _, length in case.runs), len(program) // 2
+    many, half = pieces(case), len(program) // 2
     rows = [(
         [type(i) for i in program] == [Preload, Matmul] * half,
         "There must be a preload and then a matmul for each piece.", ORDER, ""),
@@ -207,7 +226,7 @@ def fields(first: Matmul, number: int, preload: Preload, matmul: Matmul) -> list
 
 
 @checks("chip.products", given=cases(), examples=60, what="random blocks",
-        spec=[*SUMS, PIECES, *WEIGHTED, ACTS_AT, *ADD])  # fmt: skip
+        spec=[*SUMS, PIECES, ENDS, ORDER, PRELOAD, *WEIGHTED, ACTS_AT, *ADD])  # fmt: skip
 def computes_the_sums(products, case):
     """The accumulators hold the sums afterwards."""
     right_sums(products, case)

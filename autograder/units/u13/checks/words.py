@@ -64,10 +64,14 @@ WORDS = (
 
 
 @st.composite
-def cases(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[list[int], Fields]:
-    """Fields, and a value that each of them holds: often the least, or the greatest."""
+def cases(
+    draw: st.DrawFn, most: int = 3, wide: int = 6, alike: bool = True
+) -> tuple[list[int], Fields]:
+    """Fields, and a value that each of them holds: often the least, or the greatest. If `alike`,
+    several fields may have one name."""
     values, fields = [], []
-    for name in WORDS[: draw(st.integers(1, most))]:
+    for number in range(draw(st.integers(1, most))):
+        name = WORDS[draw(st.integers(0, number)) if alike else number]
         width, signed = draw(st.integers(1, wide)), draw(st.booleans())
         low, high = limits_of(width, signed)
         values.append(draw(st.integers(low, high) | st.sampled_from((low, high, -low & high))))
@@ -95,7 +99,7 @@ def words(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[int, Fields]:
 @st.composite
 def misfits(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[list[int], Fields, list[str]]:
     """Values of which one or two do not fit, just so or by far; and the names of their fields."""
-    values, fields = draw(cases(most, wide))
+    values, fields = draw(cases(most, wide, alike=False))
     bad = draw(st.sets(st.integers(0, len(values) - 1), min_size=1, max_size=2))
     for at in bad:
         _, width, signed = fields[at]

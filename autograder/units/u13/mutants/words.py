@@ -22,6 +22,9 @@ mutants(
     looks_at_all_but_the_last=("if not low", "if name != fields[-1][0] and not low"),
     does_not_say_which_field=(_TEXT, "'a value does not fit'"),
     names_all_fields=(_TEXT, "f'one of {fields} does not fit'"),
+    one_value_for_each_name=(
+        "zip(values, fields, strict=True)",
+        "[(dict(zip([f[0] for f in fields], values))[f[0]], f) for f in fields]"),
     cuts_the_word_at_256_bits=("return word", "return word % 2 ** 256"),
     cuts_the_word_at_2048_bits=("return word", "return word % 2 ** 2048"),
 )  # fmt: skip
@@ -75,6 +78,9 @@ mutants(
     looks_at_the_next_bit_only=("if word:", "if word % 2:"),
     the_highest_field_first=("in fields", "in fields[::-1]",
                              "return values", "return values[::-1]"),
+    one_value_for_each_name=(
+        "return values",
+        "return [dict(zip([f[0] for f in fields], values))[f[0]] for f in fields]"),
     as_texts=("return values", "return [str(value) for value in values]"),
     half_a_bit_too_much=("return values", "return [value + 0.5 for value in values]"),
 )  # fmt: skip

@@ -22,7 +22,6 @@ from lessons.u14.tables import one_at_a_time
 
 SEED = 141_402
 
-harder("u14.deadlock", "the_plan_gets_stuck", seed=SEED)
 harder("u14.merged", "random_programs", seed=SEED, given=programs(22), examples=80)
 
 
