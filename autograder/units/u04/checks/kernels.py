@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import re
 
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
 from course_lib.ir.loops.nest import print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 
@@ -118,3 +121,31 @@ ILLEGAL: list[tuple[str, str, str]] = [
          "concat", "f32[4] f32[4] f32[8]", "i { out[i] = x0[i] } j { out[j + 4] = x1[j] }"),
     ]
 ]  # fmt: skip
+
+
+@st.composite
+def one_store(draw: DrawFn) -> tuple[str, bool]:
+    """A kernel that stores once an element of `x0`, with another that may stand elsewhere, and
+    whether all stand where the result is stored."""
+    rank = draw(st.integers(1, 4))
+    extent = draw(st.integers(2, (30, 8, 4, 3)[rank - 1]))
+    here = list("ijmn"[:rank])
+    at, loops = list(here), [f"{var} in 0..{extent}" for var in here]
+    axis, how = draw(st.integers(0, rank - 1)), draw(st.integers(0, 4))
+    if how == 1:  # a window that looks back
+        back = draw(st.integers(1, extent // 2))
+        at[axis], loops[axis] = f"{here[axis]} - {back}", f"{here[axis]} in {back}..{extent}"
+    elif how == 2:  # a broadcast
+        at[axis] = str(draw(st.integers(0, extent - 2)))
+    elif how == 3:  # a transpose
+        at = draw(st.permutations(here))
+    elif how == 4:
+        at[axis] = f"{extent - 1} - {here[axis]}"
+    kind = draw(st.sampled_from(["f32", "f64", "i64"]))
+    type = f"{kind}[{','.join([str(extent)] * rank)}]"
+    read, first = f"x0[{', '.join(at)}]", f"x0[{', '.join(here)}]"
+    value = draw(st.sampled_from([read, f"{first} + {read}", f"max({read}, x1[{', '.join(here)}])"]))
+    body = f"out[{', '.join(here)}] = {value}"
+    for loop in reversed(loops):
+        body = f"{loop} {{ {body} }}"
+    return short("drawn", " ".join([type] * 3), body), at == here
