@@ -143,9 +143,10 @@ def one_store(draw: DrawFn) -> tuple[str, bool]:
         at[axis] = f"{extent - 1} - {here[axis]}"
     kind = draw(st.sampled_from(["f32", "f64", "i64"]))
     type = f"{kind}[{','.join([str(extent)] * rank)}]"
-    read, first = f"x0[{', '.join(at)}]", f"x0[{', '.join(here)}]"
-    value = draw(st.sampled_from([read, f"{first} + {read}", f"max({read}, x1[{', '.join(here)}])"]))
-    body = f"out[{', '.join(here)}] = {value}"
+    place = f"[{', '.join(here)}]"
+    read = f"x0[{', '.join(at)}]"
+    value = draw(st.sampled_from([read, f"x0{place} + {read}", f"max({read}, x1{place})"]))
+    body = f"out{place} = {value}"
     for loop in reversed(loops):
         body = f"{loop} {{ {body} }}"
     return short("drawn", " ".join([type] * 3), body), at == here
