@@ -14,7 +14,7 @@ from autograder.units.u04.checks.allocator import traces
 from autograder.units.u04.checks.layout import moving, networks
 from autograder.units.u04.checks.liveness import LIFE, lives_are_long_enough_and_no_longer
 from autograder.units.u04.checks.offsets import GOOD, ratio, sound, worth
-from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher
+from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher, varied
 from autograder.units.u04.checks.shared import lives, long_run, runs
 from course_lib.exercises import slot
 from course_lib.memory.liveness import Task
@@ -63,14 +63,21 @@ def the_arena_of_other_lives_is_small(assign_offsets, rng):
 def orders_of_other_tasks(order, rng):
     """Legal on other tasks, and never a higher peak than as given."""
     for k, seed in enumerate(rng.integers(1 << 30, size=40)):
-        tasks = random_tasks(int(seed), 4 + k % 12)
+        tasks = random_tasks(int(seed), 40 if k % 20 == 0 else 4 + k % 12)
+        tasks = varied(tasks, int(seed)) if k % 2 else tasks
         no_higher(tasks, legal(tasks, order(tasks)))
 
 
 @hidden("schedule.order.order", seed=SEED + 1)
 def the_peak_of_other_tasks_is_low(order, rng):
     """The peak is near the smallest that any order has, for tasks that were drawn for this run."""
-    return near_the_smallest(order, _with_better_orders(int(rng.integers(1 << 30)), 12))
+    smallest = _with_better_orders(int(rng.integers(1 << 30)), 12)
+    return near_the_smallest(order, smallest, _tasks_of)
+
+
+def _tasks_of(case: tuple[int, int]) -> list[Task]:
+    tasks = random_tasks(*case)
+    return varied(tasks, case[0]) if case[0] % 2 else tasks
 
 
 @functools.cache
@@ -79,7 +86,7 @@ def _with_better_orders(start: int, count: int) -> dict[tuple[int, int], int]:
     smallest: dict[tuple[int, int], int] = {}
     for seed in itertools.count(start):
         case = seed, 10 + seed % 6
-        tasks = random_tasks(*case)
+        tasks = _tasks_of(case)
         least = smallest_peak(tasks)
         if least < peak(tasks, range(len(tasks))):
             smallest[case] = least
