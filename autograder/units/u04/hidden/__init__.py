@@ -14,6 +14,7 @@ from autograder.units.u04.checks.allocator import traces
 from autograder.units.u04.checks.layout import moving, networks
 from autograder.units.u04.checks.liveness import LIFE, lives_are_long_enough_and_no_longer
 from autograder.units.u04.checks.offsets import GOOD, ratio, sound, worth
+from autograder.units.u04.checks.order import LEGAL as ORDERS
 from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher, varied
 from autograder.units.u04.checks.shared import lives, long_run, runs
 from course_lib.exercises import slot
@@ -59,7 +60,7 @@ def the_arena_of_other_lives_is_small(assign_offsets, rng):
     )
 
 
-@hidden("schedule.order.order", seed=SEED)
+@hidden("schedule.order.order", seed=SEED, spec=ORDERS)
 def orders_of_other_tasks(order, rng):
     """Legal on other tasks, and never a higher peak than as given."""
     for k, seed in enumerate(rng.integers(1 << 30, size=40)):
@@ -68,7 +69,7 @@ def orders_of_other_tasks(order, rng):
         no_higher(tasks, legal(tasks, order(tasks)))
 
 
-@hidden("schedule.order.order", seed=SEED + 1)
+@hidden("schedule.order.order", seed=SEED + 1, spec=ORDERS)
 def the_peak_of_other_tasks_is_low(order, rng):
     """The peak is near the smallest that any order has, for tasks that were drawn for this run."""
     smallest = _with_better_orders(int(rng.integers(1 << 30)), 12)

@@ -11,7 +11,7 @@ from course_lib.exercises import slot
 
 SEED = 51_283
 
-harder("llvm.fma.arithmetic", "whole_modules", seed=SEED, given=modules(2, 3, 5), examples=25)
+harder("llvm.fma.arithmetic", "whole_modules", seed=SEED, given=modules(4, 7, 3), examples=25)
 harder("u05.passes", "names_the_passes", seed=SEED)
 harder("llvm.control.balanced", "all_that_follows", seed=SEED, given=calls(7), examples=100)
 
