@@ -29,7 +29,6 @@ MOVE = "Move transposes behind sums and products, where they can meet others and
 IN_TOY = "a program in the Toy dialect"
 SINK = "rewritten(text, Sink()), where Sink is a pattern of yours"
 
-DEEP = {"a": (2, 3, 4), "b": (2, 3, 4)}
 PAIR = "t = transpose a; u = transpose b; "
 STAY = [toy(lines, c=B) for lines in (
     f"{PAIR}p = mul t u; print t; return p",
@@ -41,7 +40,7 @@ STAY = [toy(lines, c=B) for lines in (
     "p = mul c c; return p",
     "t = transpose a; p = mul t t; q = add p t; return q",
 )]  # fmt: skip
-BLIND = "w? = cast a; "
+BLIND, LONG = "w? = cast a; ", range(1, 21)
 BEHIND = "q = transpose p; return q"
 MOVED: list[tuple[str, str, dict[str, Any], str]] = [  # before, after, parameters, the sentence
     (f"{PAIR}p = mul t u; return p", f"p = mul a b; {BEHIND}", {}, BOTH),
@@ -53,7 +52,8 @@ MOVED: list[tuple[str, str, dict[str, Any], str]] = [  # before, after, paramete
      "p = mul a b; q = add p c; r = transpose q; return r", {"c": A}, BOTH),
     (f"{PAIR}p = mul t u; q = add p p; return q",
      "p = mul a b; q = add p p; r = transpose q; return r", {}, SAVES),
-    (f"{PAIR}p = add t u; return p", f"p = add a b; {BEHIND}", DEEP, BOTH),
+    *((f"{PAIR}p = add t u; return p", f"p = add a b; {BEHIND}", {"a": shape, "b": shape}, BOTH)
+      for shape in ((2, 3, 4), (2, 1, 130, 2), (5,), ())),
     (f"{PAIR}p? = mul t u; return p", "p = mul a b; q? = transpose p; return q", {}, INSIDE),
     ("t? = transpose a; u? = transpose b; p? = mul t u; return p",
      "p = mul a b; q? = transpose p; return q", {}, INSIDE),
@@ -61,6 +61,10 @@ MOVED: list[tuple[str, str, dict[str, Any], str]] = [  # before, after, paramete
      KNOWN),
     (f"{BLIND}t = transpose w; u = transpose b; p = mul t u; return p",
      f"{BLIND}p = mul w b; {BEHIND}|{BLIND}p? = mul w b; {BEHIND}", {}, BOTH),
+    ("s0 = transpose a; " + "".join(f"t{k} = transpose b; s{k} = add s{k - 1} t{k}; "
+                                    for k in LONG) + "return s20",
+     "s1 = add a b; " + "".join(f"s{k} = add s{k - 1} b; " for k in LONG[1:])
+     + "q = transpose s20; return q", {}, MOVE),
 ]  # fmt: skip
 
 
@@ -125,7 +129,13 @@ def toys(draw: DrawFn, most: int = 4, unknown: bool = True) -> str:
         else:
             new(kind, name)
     lines.append(f"return {draw(st.sampled_from([[*shapes][-1], *[*shapes][-3:]]))}")
-    return toy("; ".join(lines), given)
+    text = toy("; ".join(lines), given)
+    return text.removesuffix("}\n") + SECOND + "}\n" if draw(st.booleans()) else text
+
+
+# Another function of the same program, with one transpose to save.
+SECOND = toy("t = transpose a; u = transpose b; p = mul t u; return p").replace("@main", "@second")
+SECOND = SECOND.removeprefix("builtin.module {\n").removesuffix("}\n")
 
 
 @checks("u10.sunk", given=toys(), examples=25, spec=[SAME, KNOWN, RESULT])
