@@ -41,8 +41,8 @@ def other_sizes(tiled, rng):
     for _ in range(5):
         m, k, n = (int(size) for size in rng.integers(1, 14, 3))
         right_tiles(tiled, products(Product(m, k, n)), int(rng.integers(-(-m // 4), 9)), SIZE)
-    m, k, n = (int(size) for size in rng.integers(30, 70, 3))
-    right_tiles(tiled, products(Product(m, k, n), chip='{preset = "npu"}'), 40, SIZE)
+    m, k, n = (int(size) for size in rng.integers((130, 5, 30), (170, 20, 70)))
+    right_tiles(tiled, products(Product(m, k, n), chip='{preset = "npu"}'), 110, SIZE)
     two = products(Product(m, 5, 4), Product(3, k, 9))
     right_tiles(tiled, two, 8, CUT)
 

@@ -53,7 +53,8 @@ mutants(
     users_that_are_not_printed=(USE, "use.operation is op or not use.operation.results for"),
     at_most_two_users=(ALONE, "len(uses) <= 2"),
     # What follows reads the sum of the operands as if it were that of their transposes.
-    forgets_the_last_transpose=(INNER, "right.input", TWO, "[done, CastOp(done.result, op.result.type)]",
+    forgets_the_last_transpose=(
+        INNER, "right.input", TWO, "[done, CastOp(done.result, op.result.type)]",
         "class Sink", "from course_lib.mlir.toy.dialect import CastOp\n\n    class Sink"),
     # The new operation that it transposes is in no program.
     gives_the_last_transpose_alone=(TWO, "TransposeOp(done.result, op.result.type)"),

@@ -75,7 +75,7 @@ FITS = [
     (_filled("1x4x4", "1x4x4", rows=12), 2),
     (_filled("1x4x4", "1x4x4", stored=False), 9),
     (_filled("1x64x8", "1x4x4", stored=False), 9),
-    (_filled("1x4x4", rows=40, stored=False, chip="npu"), 9),
+    (_filled("1x4x4", rows=140, chip="npu"), 17),
 ]
 
 
