@@ -7,7 +7,7 @@ how near its peak is to the smallest, which an exhaustive search found. Next roo
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,18 +107,13 @@ def orders_work_in_the_compiler(order):
 @checks(SLOT, spec=LEGAL)
 def the_peak_is_low(order):
     """The peak is near the smallest that any order has."""
-    return near_the_smallest(order, {(s, 12): 64 * units for s, units in SMALLEST.items()})
+    return near_the_smallest(order, [(random_tasks(s), 64 * n) for s, n in SMALLEST.items()])
 
 
-def near_the_smallest(
-    order: Any,
-    smallest: Mapping[tuple[int, int], int],
-    tasks_of: Callable[[tuple[int, int]], list[Task]] = lambda case: random_tasks(*case),
-) -> Score:
-    """The score of an answer on random tasks: {(seed, how many): the smallest peak in bytes}."""
+def near_the_smallest(order: Any, smallest: Iterable[tuple[list[Task], int]]) -> Score:
+    """The score of an answer on sets of tasks, each with the smallest peak in bytes."""
     given, found = [], []
-    for case, least in smallest.items():
-        tasks = tasks_of(case)
+    for tasks, least in smallest:
         before, after = no_higher(tasks, legal(tasks, order(tasks)))
         given.append(before / least)
         found.append(after / least)

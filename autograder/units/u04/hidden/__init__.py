@@ -72,28 +72,22 @@ def orders_of_other_tasks(order, rng):
 @hidden("schedule.order.order", seed=SEED + 1, spec=ORDERS)
 def the_peak_of_other_tasks_is_low(order, rng):
     """The peak is near the smallest that any order has, for tasks that were drawn for this run."""
-    smallest = _with_better_orders(int(rng.integers(1 << 30)), 12)
-    return near_the_smallest(order, smallest, _tasks_of)
-
-
-def _tasks_of(case: tuple[int, int]) -> list[Task]:
-    tasks = random_tasks(*case)
-    return varied(tasks, case[0]) if case[0] % 2 else tasks
+    return near_the_smallest(order, _with_better_orders(int(rng.integers(1 << 30)), 12))
 
 
 @functools.cache
-def _with_better_orders(start: int, count: int) -> dict[tuple[int, int], int]:
-    """Tasks (seed, how many) for which the given order is not the best: {tasks: smallest peak}."""
-    smallest: dict[tuple[int, int], int] = {}
+def _with_better_orders(start: int, count: int) -> list[tuple[list[Task], int]]:
+    """Tasks for which the given order is not the best, each with the smallest peak."""
+    found: list[tuple[list[Task], int]] = []
     for seed in itertools.count(start):
-        case = seed, 10 + seed % 6
-        tasks = _tasks_of(case)
+        tasks = random_tasks(seed, 10 + seed % 6)
+        tasks = varied(tasks, seed) if seed % 2 else tasks
         least = smallest_peak(tasks)
         if least < peak(tasks, range(len(tasks))):
-            smallest[case] = least
-        if len(smallest) == count:
+            found.append((tasks, least))
+        if len(found) == count:
             break
-    return smallest
+    return found
 
 
 def smallest_peak(tasks: Sequence[Task]) -> int:
