@@ -68,18 +68,26 @@ MOVED: list[tuple[str, str, dict[str, Any], str]] = [  # before, after, paramete
 ]  # fmt: skip
 
 
+def with_second(text: str, lines: str) -> str:
+    """The program with another function of these lines."""
+    second = toy(lines).replace("@main", "@second").removeprefix("builtin.module {\n")
+    return text.removesuffix("}\n") + second
+
+
 @checks("u10.sunk", spec=[MOVE, IN_TOY, SINK, BOTH, ORDER, RESULT, SAVES, STAYS, SAME, KNOWN,
                           INSIDE])  # fmt: skip
 def small_programs(sunk):
     """Programs of a few operations: some are rewritten, and some stay as they are."""
     moved = [(toy(before, **given), [toy(lines, **given) for lines in after.split("|")], spec)
              for before, after, given, spec in MOVED]  # fmt: skip
+    one, (before, after, *_) = toy("return a"), MOVED[0]
+    moved.append((with_second(one, before), [with_second(one, after)], IN_TOY))
     for given, right, spec in [*moved, *((text, [text], STAYS) for text in STAY)]:
         got = kept_meaning(sunk, given)
         if normal(got) not in map(normal, right):
             problem, about = _complaint(given, got, right[0])
             raise Wrong(problem, program=given, got=got, expected=right[0], spec=about or spec)
-    return f"{len(MOVED) + len(STAY)} programs"
+    return f"{len(moved) + len(STAY)} programs"
 
 
 def _complaint(given: str, got: str, wanted: str) -> tuple[str, str]:
@@ -130,12 +138,7 @@ def toys(draw: DrawFn, most: int = 4, unknown: bool = True) -> str:
             new(kind, name)
     lines.append(f"return {draw(st.sampled_from([[*shapes][-1], *[*shapes][-3:]]))}")
     text = toy("; ".join(lines), given)
-    return text.removesuffix("}\n") + SECOND + "}\n" if draw(st.booleans()) else text
-
-
-# Another function of the same program, with one transpose to save.
-SECOND = toy("t = transpose a; u = transpose b; p = mul t u; return p").replace("@main", "@second")
-SECOND = SECOND.removeprefix("builtin.module {\n").removesuffix("}\n")
+    return with_second(text, MOVED[0][0]) if draw(st.booleans()) else text
 
 
 @checks("u10.sunk", given=toys(), examples=25, spec=[SAME, KNOWN, RESULT])

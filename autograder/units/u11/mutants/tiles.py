@@ -52,7 +52,6 @@ mutants(
         "memory((1, k, cols), 'weights')", "memory((1, k, max(4, cols)), 'weights')"),
     as_many_columns_as_rows=(
         "memory((1, k, cols), 'weights')", "memory((1, k, max(most, cols)), 'weights')"),
-    at_most_64_rows=("min(rows, m)", "min(rows, m, 64)"),
     # 10 rows as 5 and 5, not as 8 and 2.
     tiles_of_equal_height=(DOWN, f"range(0, m, {EVEN})",
                            "min(most, m - i)", f"min({EVEN}, m - i)"),
