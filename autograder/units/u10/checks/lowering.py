@@ -45,8 +45,8 @@ PROGRAMS = [toy(lines, c=B) for lines in (
     "t = transpose a; p = add t c; q = transpose p; r = mul q b; s = transpose r; v = mul s p; "
     "return v",
 )]  # fmt: skip
-CHAIN = (f"v{k + 1} = {'add' if k % 2 else 'mul'} v{k} p{k}; " for k in range(50))
-PROGRAMS.append(toy(f"{''.join(CHAIN)}return v50", {"v0": A, **{f"p{k}": A for k in range(50)}}))
+CHAIN = (f"v{k + 1} = {'add' if k % 2 else 'mul'} v{k} p{k}; " for k in range(30))
+PROGRAMS.append(toy(f"{''.join(CHAIN)}return v30", {"v0": A, **{f"p{k}": A for k in range(30)}}))
 
 
 @st.composite
@@ -149,7 +149,7 @@ SHARED = [
 
 @checks("u10.lowered", spec=[EACH, THREE, ONE, WORST, MODULE])
 def few_operations_are_left(lowered):
-    """Five programs, of one to fifty operations."""
+    """Five programs, of one to thirty operations."""
     return score(lowered, PROGRAMS)
 
 

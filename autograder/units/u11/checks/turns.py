@@ -38,7 +38,7 @@ def contents_take_turns(turns, text):
     right_turns(turns, text, 2 + len(text) % 2)
 
 
-@checks("u11.turns", spec=[FIT, FEWER, MANY])
+@checks("u11.turns", spec=[FIT, FEWER, MANY, ROUND])
 def as_many_slots_as_fit(turns):
     """Buffers for which there is room for one, two, four and eight slots, and two in one memory."""
     for text, most in FITS:
