@@ -116,14 +116,14 @@ def _meaning(text: str) -> tuple[list[np.ndarray], np.ndarray]:
     return given, wanted
 
 
-@checks("u10.lowered", spec=TWICE)
+@checks("u10.lowered", spec=[TWICE, MODULE])
 def values_with_two_users(lowered):
     """Of results that are each made of the one before, twice, none is computed twice."""
     for what, most, text in SHARED:
         got = as_text(lowered(text), text)
         if (count := len(re.findall(r"\barith\.(?:add|mul)f\b", got))) > most:
             raise Wrong(f"{most} {what} are enough for this program. Yours has {count:,}.",
-                        program=text, got=got[:2000])  # fmt: skip
+                        program=text, got=got[:2000], spec=TWICE)  # fmt: skip
         lowered_well(lowered, text)
 
 
