@@ -35,7 +35,7 @@ def random_tasks(seed: int, count: int = 12) -> list[Task]:
     the result and reads all that nobody read."""
     rng = random.Random(seed)
     tasks: list[Task] = []
-    for letter in "abcdefghijklmnopqrstuvw"[: count - 1]:
+    for letter in [*"abcdefghijklmnopqrstuvw", *(f"v{k}" for k in range(23, count))][: count - 1]:
         near = [task.writes for task in tasks[-7:]]
         reads = ["x"]
         if near and rng.random() < 0.8:

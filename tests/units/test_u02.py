@@ -315,6 +315,10 @@ def test_recursion_ends_where_it_does_in_the_grader():
         sys.setrecursionlimit(limit)
 
 
+def test_one_large_program_is_not_counted_as_several():
+    assert "a large program" in verdict_of(slot("passes.fold"), slot("passes.fold").reference).tried
+
+
 def test_doing_nothing_earns_nothing():
     for name in ("passes.dce", "passes.fold", "passes.cse", "passes.simplify", "passes.strength"):
         assert verdict_of(slot(name), lambda graph: graph).earned == 0

@@ -65,6 +65,13 @@ def test_a_price_too_many_is_a_wrong_answer_even_if_the_error_is_caught(caught):
     assert found.program == "search(successors, price, 16) on 64 → 64, 56 × 56"
 
 
+def test_a_second_price_of_one_is_told_in_words():
+    def priced_twice(successors, price, budget):
+        return min(successors(())[: max(budget, 2)], key=price)
+
+    assert verdict("u09.search", priced_twice).problem == "`price` is called more than once."
+
+
 def test_an_answer_without_points_is_not_simply_passed():
     found = verdict("u09.search", lambda successors, price, budget: () if price(()) else None)
     assert as_text(found).startswith("u09.search: works, but earns nothing yet (0 of 4 points)")

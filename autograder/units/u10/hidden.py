@@ -7,7 +7,7 @@ from functools import lru_cache
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import raises
 from autograder.units.u10.checks import AROUND, FAILS, FREE, NOTHING, PASSES, RETURNS, judged, texts
-from autograder.units.u10.checks.lowering import PROGRAMS, matrices, score
+from autograder.units.u10.checks.lowering import MODULE, PROGRAMS, matrices, score
 from autograder.units.u10.checks.products import right_product
 from autograder.units.u10.checks.programs import FOLLOWS, REFUSED, product, shapes_match, toy, typed
 from autograder.units.u10.checks.transposes import KNOWN, kept_meaning, toys
@@ -81,7 +81,7 @@ def other_texts(tested, rng):
     return judged(tested, texts(rng, 8, 24, alone=False))
 
 
-@hidden("u10.lowered", seed=SEED)
+@hidden("u10.lowered", seed=SEED, spec=MODULE)
 def few_operations_in_other_programs(lowered):
     """The same score for other programs, together with those that are known."""
     mirror = toy("t = transpose a; p = mul a t; q = add p b; r = transpose q; s = mul r q; "

@@ -6,7 +6,7 @@ from autograder.check.framework import harder, hidden
 from autograder.units.u11.checks import EACH, LEFT, right_bytes
 from autograder.units.u11.checks.operations import asked, printed, refused, right_vmax, wrong_ones
 from autograder.units.u11.checks.programs import straight
-from autograder.units.u11.checks.tiles import CUT, SIZE, Product, products, right_tiles
+from autograder.units.u11.checks.tiles import CUT, LAST, SIZE, Product, products, right_tiles
 from autograder.units.u11.checks.turns import FITS, right_turns
 from course_lib.accelerator.chip import PRESETS
 
@@ -34,14 +34,14 @@ def other_matrices(greatest, rng):
         refused(greatest, text, spec, words)
 
 
-@hidden("u11.tiled", seed=SEED)
+@hidden("u11.tiled", seed=SEED, spec=[SIZE, LAST, CUT])
 def other_sizes(tiled, rng):
     """Sizes that were drawn for this run, on two chips."""
     for _ in range(5):
         m, k, n = (int(size) for size in rng.integers(1, 14, 3))
         right_tiles(tiled, products(Product(m, k, n)), int(rng.integers(-(-m // 4), 9)), SIZE)
-    m, k, n = (int(size) for size in rng.integers(30, 70, 3))
-    right_tiles(tiled, products(Product(m, k, n), chip='{preset = "npu"}'), 40, SIZE)
+    m, k, n = (int(size) for size in rng.integers((130, 5, 30), (170, 20, 70)))
+    right_tiles(tiled, products(Product(m, k, n), chip='{preset = "npu"}'), 110, SIZE)
     two = products(Product(m, 5, 4), Product(3, k, 9))
     right_tiles(tiled, two, 8, CUT)
 

@@ -137,7 +137,7 @@ def takes_large(slot: str, rows: list[Large], counted: Any = live_ops) -> None:
     it might take more, how many operations are left, and words of the specification."""
     graph_of = functools.cache(lambda make: make())
 
-    @for_each(slot, rows, "{} large programs")
+    @for_each(slot, rows, "{} large programs" if len(rows) > 1 else "a large program")
     def takes_large_programs(
         implementation: Any, make: Any, steps: int, what: str, why: str, count: int, spec: str
     ) -> None:

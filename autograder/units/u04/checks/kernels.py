@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import re
 
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
 from course_lib.ir.loops.nest import print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 
@@ -71,15 +74,10 @@ ILLEGAL: list[tuple[str, str, str]] = [
         ("a transpose",
          "Element [0, 3] is read for the last row of the result, after it was written in the "
          "first.", "transpose", SQUARE, "i { j { out[i, j] = x0[j, i] } }"),
-        ("a transpose",
-         "It is read at two places, and one of them is not where the result is stored.",
-         "add_transposed", SQUARE, "i { j { out[i, j] = x0[i, j] + x0[j, i] } }"),
         ("a broadcast", "The first column is read by the whole row.",
          "minus_first", SQUARE, "i { j { out[i, j] = x0[i, j] - x0[i, 0] } }"),
         ("a window", "The neighbour on the left was just written.",
          "running", SQUARE, "i { j in 1..4 { out[i, j] = max(x0[i, j], x0[i, j - 1]) } }"),
-        ("a window", "Each row reads the one above it, which was just written.",
-         "from_above", SQUARE, "i in 1..4 { j { out[i, j] = x0[i, j] + x0[i - 1, j] } }"),
         ("a matrix product", "A whole row is read for each element of it.",
          "row_sums", SQUARE, "i { j { acc := 0.0 k { acc[] += x0[i, k] } out[i, j] = acc[] } }"),
         ("a matrix product", "The loop over k reads and writes the row again for every k.",
@@ -98,8 +96,6 @@ ILLEGAL: list[tuple[str, str, str]] = [
          "swap", "f32[4,2] f32[4,2]", "i { out[i, 0] = x0[i, 1] out[i, 1] = x0[i, 0] }"),
         (READ_FIRST, "The one element is read by the second line, after the first line wrote it.",
          "again", "f32[1] f32[1]", "out[0] = x0[0] * 2.0 out[0] = x0[0] + 1.0"),
-        (READ_FIRST, "The second half is read after the first half has been written over it.",
-         "reverse", ROW, "i { out[3 - i] = x0[i] }"),
         (READ_FIRST, "It is read once more after it was written, with something else in between.",
          "later", f"f32[4] {ROW}",
          "i { out[i] = x0[i] * 2.0 half := x1[i] * 0.5 out[i] = x0[i] + half[] }"),
@@ -118,3 +114,32 @@ ILLEGAL: list[tuple[str, str, str]] = [
          "concat", "f32[4] f32[4] f32[8]", "i { out[i] = x0[i] } j { out[j + 4] = x1[j] }"),
     ]
 ]  # fmt: skip
+
+
+@st.composite
+def one_store(draw: DrawFn) -> tuple[str, bool]:
+    """A kernel that stores once an element of `x0`, with another that may stand elsewhere, and
+    whether all stand where the result is stored."""
+    rank = draw(st.integers(1, 4))
+    extent = draw(st.integers(2, (30, 8, 4, 3)[rank - 1]))
+    here = list("ijmn"[:rank])
+    at, loops = list(here), [f"{var} in 0..{extent}" for var in here]
+    axis, how = draw(st.integers(0, rank - 1)), draw(st.integers(0, 4))
+    if how == 1:  # a window that looks back
+        back = draw(st.integers(1, extent // 2))
+        at[axis], loops[axis] = f"{here[axis]} - {back}", f"{here[axis]} in {back}..{extent}"
+    elif how == 2:  # a broadcast
+        at[axis] = str(draw(st.integers(0, extent - 2)))
+    elif how == 3:  # a transpose
+        at = draw(st.permutations(here))
+    elif how == 4:
+        at[axis] = f"{extent - 1} - {here[axis]}"
+    kind = draw(st.sampled_from(["f32", "f64", "i64"]))
+    type = f"{kind}[{','.join([str(extent)] * rank)}]"
+    place = f"[{', '.join(here)}]"
+    read = f"x0[{', '.join(at)}]"
+    value = draw(st.sampled_from([read, f"x0{place} + {read}", f"max({read}, x1{place})"]))
+    body = f"out{place} = {value}"
+    for loop in reversed(loops):
+        body = f"{loop} {{ {body} }}"
+    return short("drawn", " ".join([type] * 3), body), at == here

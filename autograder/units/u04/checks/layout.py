@@ -36,7 +36,9 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.passes.clean.fixpoint import same_program
 
-SHAPES = {"nhwc": "4,4,16", "nchw16c": "1,4,4,16", "nchw4c": "4,4,4,4"}  # of 16 channels, 4x4
+SHAPES = {
+    "nhwc": "4,4,16", "nchw16c": "1,4,4,16", "nchw8c": "2,4,4,8", "nchw4c": "4,4,4,4"
+}  # of 16 channels, 4x4  # fmt: skip
 SAME_SHAPE = ("layer", "relu", "bias", "add")
 NEW_SHAPE = ("pad", "pool", "max", "concat")
 
@@ -47,7 +49,7 @@ def networks(draw: DrawFn, most: int = 6, stops: bool = True) -> Graph:
 
     With `stops`, some of those operations are such that no relayout can pass.
     """
-    layout, images = draw(st.sampled_from(sorted(SHAPES))), draw(st.integers(1, 2))
+    layout, images = draw(st.sampled_from(sorted(SHAPES))), draw(st.integers(1, 4))
     first, plain = inp("x", f"f32[{images},{SHAPES[layout]}]"), inp("y", f"f32[{images},16,4,4]")
     values = [up(first, layout)]
     kinds = [*SAME_SHAPE, *SAME_SHAPE, *NEW_SHAPE, *("image", "softmax") * stops]

@@ -35,21 +35,33 @@ def runs(draw: DrawFn, most: int = 6) -> Run:
     size: dict[str, int] = {}  # of the values that a task wrote
     readable = ["x"]
     for letter in LETTERS[: draw(st.integers(1, most))]:
-        reads = draw(st.lists(st.sampled_from(readable), min_size=1, max_size=2))
+        reads = draw(st.lists(st.sampled_from(readable), min_size=1, max_size=6))
         mine = [v for v in reads if owner(v, views) in size]
         if mine and draw(st.integers(0, 3)) == 3:  # in place: nobody reads the old value again
             below = owner(mine[0], views)
             readable = [v for v in readable if owner(v, views) != below]
             views[letter] = mine[0]
-        size[letter] = 64 * draw(st.integers(0, 5))
+        size[letter] = 64 * draw(st.sampled_from([0, 1, 2, 3, 5, 1 << 27]))
         tasks.append(Task(letter, tuple(reads), size[owner(letter, views)]))
         readable.append(letter)
-        if draw(st.integers(0, 2)) == 2:
-            view = f"{letter}_view"
-            views[view] = letter
-            readable.append(view)
+        for name in _views_of(letter)[: draw(st.sampled_from([0, 0, 1, 2, 5]))]:
+            views[name] = readable[-1]  # each is a view of the one before
+            readable.append(name)
     results = draw(st.lists(st.sampled_from(readable[1:]), min_size=1, max_size=2))
     return tasks, views, {"x", *results}
+
+
+def _views_of(name: str) -> list[str]:
+    return [f"{name}_view{k or ''}" for k in range(5)]
+
+
+def long_run(steps: int = 120) -> Run:
+    """Many tasks; the last one reads the values of the first ones, through many views."""
+    names = [f"v{k}" for k in range(steps)]
+    views = {f"w{k}": f"w{k - 1}" if k else names[0] for k in range(steps)}
+    tasks = [Task(name, tuple(names[:k][-2:]) or ("x",), 64 * k) for k, name in enumerate(names)]
+    tasks.append(Task("y", (*names[1:9], f"w{steps - 1}"), 64))
+    return tasks, views, {"x", "y"}
 
 
 @st.composite

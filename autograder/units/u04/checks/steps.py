@@ -15,7 +15,7 @@ from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.check.properties import random_inputs
 from autograder.check.shown import returned
-from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL
+from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL, one_store
 from autograder.units.u04.checks.shared import small_programs
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
@@ -83,6 +83,18 @@ def overwriting_changes_no_number(may_overwrite, graph):
             _same_in_place(kernel, operand)
 
 
+@checks(SLOT, given=one_store(), examples=60, what="random kernels", spec=ANSWER)
+def reads_of_other_elements_are_refused(may_overwrite, example):
+    """A kernel may overwrite where it reads, unless it reads another element too late."""
+    text, is_elementwise = example
+    kernel = parse_kernel(text)
+    if _answer(may_overwrite, kernel, "x0"):
+        _same_in_place(kernel, "x0")
+    elif is_elementwise:
+        raise Wrong("The result may overwrite x0.", program=text, got="False", expected="True",
+                    spec="elementwise")  # fmt: skip
+
+
 BY_ELEMENT = graphs(size=5, ops=(*UNARY, *BINARY), constants=False)
 
 
@@ -116,10 +128,11 @@ def _same_in_place(kernel: Kernel, operand: str) -> None:
     nodes = [inp(param.name, str(param.type)) for param in kernel.params]
     arrays = random_inputs(Graph.of(nodes, nodes), seed=1)
     apart = {node.name: np.array(a) for node, a in zip(nodes, arrays, strict=True)}
-    shared = {name: array.copy() for name, array in apart.items()}
-    run_kernel(kernel, apart)
-    shared[kernel.out.name] = shared[operand]
     if kernel.buffers[operand].type == kernel.out.type:
+        apart[kernel.out.name] = apart[operand].copy()  # elements that no store writes are the same
+        shared = {name: array.copy() for name, array in apart.items()}
+        run_kernel(kernel, apart)
+        shared[kernel.out.name] = shared[operand]
         run_kernel(kernel, shared)
         if np.array_equal(shared[kernel.out.name], apart[kernel.out.name], equal_nan=True):
             return

@@ -12,9 +12,11 @@ from autograder.check.properties import same_meaning
 from autograder.units.u04.checks import LAYOUTS, line_counts, names
 from autograder.units.u04.checks.allocator import traces
 from autograder.units.u04.checks.layout import moving, networks
+from autograder.units.u04.checks.liveness import LIFE, lives_are_long_enough_and_no_longer
 from autograder.units.u04.checks.offsets import GOOD, ratio, sound, worth
-from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher
-from autograder.units.u04.checks.shared import lives, runs
+from autograder.units.u04.checks.order import LEGAL as ORDERS
+from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher, varied
+from autograder.units.u04.checks.shared import lives, long_run, runs
 from course_lib.exercises import slot
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
@@ -31,6 +33,12 @@ for _slot, _check, _given, _examples in [
     ("u04.allocator", "each_block_lies_as_low_as_it_can", traces(20), 120),
 ]:
     harder(_slot, _check, seed=SEED, given=_given, examples=_examples)
+
+
+@hidden("schedule.memory.liveness", seed=SEED, spec=LIFE)
+def lives_of_many_tasks(liveness):
+    """Lives that begin with the first task and end with the last, of 121."""
+    lives_are_long_enough_and_no_longer(liveness, long_run())
 
 
 @hidden("schedule.memory.assign_offsets", seed=SEED)
@@ -51,33 +59,34 @@ def the_arena_of_other_lives_is_small(assign_offsets, rng):
     )
 
 
-@hidden("schedule.order.order", seed=SEED)
+@hidden("schedule.order.order", seed=SEED, spec=ORDERS)
 def orders_of_other_tasks(order, rng):
     """Legal on other tasks, and never a higher peak than as given."""
     for k, seed in enumerate(rng.integers(1 << 30, size=40)):
-        tasks = random_tasks(int(seed), 4 + k % 12)
+        tasks = random_tasks(int(seed), 24 if k % 20 == 0 else 4 + k % 12)
+        tasks = varied(tasks, int(seed)) if k % 2 else tasks
         no_higher(tasks, legal(tasks, order(tasks)))
 
 
-@hidden("schedule.order.order", seed=SEED + 1)
+@hidden("schedule.order.order", seed=SEED + 1, spec=ORDERS)
 def the_peak_of_other_tasks_is_low(order, rng):
     """The peak is near the smallest that any order has, for tasks that were drawn for this run."""
     return near_the_smallest(order, _with_better_orders(int(rng.integers(1 << 30)), 12))
 
 
 @functools.cache
-def _with_better_orders(start: int, count: int) -> dict[tuple[int, int], int]:
-    """Tasks (seed, how many) for which the given order is not the best: {tasks: smallest peak}."""
-    smallest: dict[tuple[int, int], int] = {}
+def _with_better_orders(start: int, count: int) -> list[tuple[list[Task], int]]:
+    """Tasks for which the given order is not the best, each with the smallest peak."""
+    found: list[tuple[list[Task], int]] = []
     for seed in itertools.count(start):
-        case = seed, 10 + seed % 6
-        tasks = random_tasks(*case)
+        tasks = random_tasks(seed, 10 + seed % 6)
+        tasks = varied(tasks, seed) if seed % 2 else tasks
         least = smallest_peak(tasks)
         if least < peak(tasks, range(len(tasks))):
-            smallest[case] = least
-        if len(smallest) == count:
+            found.append((tasks, least))
+        if len(found) == count:
             break
-    return smallest
+    return found
 
 
 def smallest_peak(tasks: Sequence[Task]) -> int:

@@ -36,6 +36,8 @@ mutants(
     not_every_reduction=("if not above", "if not above or node.op == 'reduce_min'"),
     only_two_are_concatenated=(
         "if not above", "if not above or (node.op == 'concat' and len(inputs) > 2)"),
+    only_two_images=("if not above", "if not above or node.type.shape[0] > 2"),
+    blocks_of_4_and_16=("if not above", "if not above or above[0] == 'nchw8c'"),
     # Joins what already meets, and moves nothing.
     only_neighbours=("if not above", "if True"),
     # Unary operations only: a residual connection stops everything.

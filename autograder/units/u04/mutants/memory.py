@@ -26,6 +26,10 @@ mutants(
     forgets_views=("own = {", "owner = lambda value, views: value\n    own = {"),
     one_step_of_a_chain_of_views=(
         "own = {", "owner = lambda value, views: views.get(value, value)\n    own = {"),
+    a_chain_of_four_views=(
+        "own = {", "owner = lambda v, views, n=0: v if v not in views or n > 3 else owner("
+        "views[v], views, n + 1)\n    own = {"),
+    four_reads_are_enough=("*task.reads)", "*task.reads[:4])"),
     # The end of a life is not included, as in a slice.
     dies_before_the_last_reader=("first[v], last[v]", "first[v], max(first[v], last[v] - 1)"),
     one_step_too_long=("] = step", "] = step + 1"),
@@ -42,6 +46,8 @@ mutants(
         "size.setdefault(written, task.size)", "size[written] = task.size"),
     born_when_written_last=("first.setdefault(written, step)", "first[written] = step"),
     what_has_no_bytes_has_no_life=("not in own", "not in own and size[v]"),
+    sizes_of_32_bits=("size[v],", "size[v] % (1 << 32),"),
+    programs_of_sixteen_tasks=("(tasks)", "(tasks[:16])"),
 )  # fmt: skip
 
 

@@ -31,6 +31,14 @@ mutants(
     # Legal, and often worse than the order as given.
     big_ones_first=(*_greedy("-tasks[item[1][2][-1]].size"), _BEST, "planned"),
     worse_where_greed_fails=(*_LEAST_GROWTH, _BEST, "planned"),
+    # Its own order, without a look at the given one, where there are many.
+    greed_where_there_are_many_tasks=(
+        *_LEAST_GROWTH, _BEST, f"({_BEST} if len(tasks) < 20 else planned)"),
+    # What has no bytes is a result, and nobody reads it.
+    results_at_the_end=(
+        _BEST, f"sorted({_BEST}, key=lambda k: tasks[k].size == 0)"),
+    # A task that reads nothing is left out.
+    only_what_reads=(_BEST, f"[k for k in {_BEST} if tasks[k].reads]"),
     # For each task its place, and not for each place its task.
     where_each_task_goes=(_BEST, "(planned.index(k) for k in given)"),
 )  # fmt: skip

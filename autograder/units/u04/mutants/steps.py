@@ -49,6 +49,10 @@ mutants(
     unless_the_first_dependence_is_through_out=(
         "any((d.buffer == out for d in carried(stmt)))",
         "[d.buffer for d in carried(stmt)][:1] == [out]"),
+    # A neighbour that is far away is written long before, too.
+    looks_at_the_first_four_iterations=(
+        "carried(stmt)", "carried(Loop(stmt.var, stmt.start, stmt.start + min(4, stmt.extent or 4),"
+        " stmt.body))"),
     # Believes that a read after a write comes right after it.
     only_statements_side_by_side=(
         "written = written or 'write' in ways", "written = 'write' in ways"),

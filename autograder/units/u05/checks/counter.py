@@ -62,6 +62,8 @@ PIECES = [
     Piece(FLAG, BARE + "%s@ = @S @N @T <%p@, %c>", {"mul": 1, "add": 1}),
     Piece(FLAG, "%contract@ = fmul @N @T %a, @K\n%fast@ = @S @N @T <%contract@, %c>",
           {"mul": 1, "add": 1}),
+    Piece(FLAG, "%fast@ = fmul @N @T %a, @K\n%contracted@ = fmul @N @T <%fast@, %b>\n"
+          "%s@ = @S @N @T <%contracted@, %c>", {"mul": 2, "add": 1}),
     Piece(USER, P + "%s@ = @S @Y @T <%p@, %c>\n%t@ = @S @Y @T <%p@, %a>", {"mul": 1, "add": 2}),
     Piece(USER, P + "%s@ = @S @Y @T <%p@, %c>\n@U", {"mul": 1, "add": 1}),
     Piece(USER, P + "@U\n%s@ = @S @Y @T <%p@, %c>", {"mul": 1, "add": 1}),

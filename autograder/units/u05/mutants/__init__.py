@@ -6,6 +6,7 @@ Here: what is read. Next room: written.py, counter.py, flow.py.
 from __future__ import annotations
 
 import ctypes
+import itertools
 
 import numpy as np
 
@@ -54,6 +55,8 @@ def turn_by_turn(turn, channel):
 RIGHT = {"A": "LICM", "B": "SimplifyCFG", "C": "SROA", "D": "LoopRotate", "E": "EarlyCSE",
          "F": "InstCombine"}  # fmt: skip
 
+GUESSES = itertools.cycle(["LoopRotate", "LoopUnroll"])
+
 mutants(
     "u05.passes",
     dead_code=lambda: {**RIGHT, "E": "ADCE"},
@@ -62,6 +65,8 @@ mutants(
     one_is_missing=lambda: {letter: name for letter, name in RIGHT.items() if letter != "F"},
     memory_goes_because_it_is_dead=lambda: {**RIGHT, "C": "ADCE"},
     another_name=lambda: {**RIGHT, "C": "mem2reg"},
+    # A guess that is right the first time.
+    a_guess=lambda: {**RIGHT, "D": next(GUESSES)},
 )
 alternatives(
     "u05.passes",

@@ -53,6 +53,11 @@ mutants(
     any_flag_that_reorders=(FLAGS, "{'contract', 'fast', 'reassoc'}"),
     only_the_word_contract=(FLAGS, "{'contract'}"),
     any_flag_at_all=(FLAGS, "set(_FLAGS)"),
+    # A value may be called %fast or %contracted.
+    flags_anywhere_in_the_line=(
+        "not {'contract', 'fast'}.isdisjoint(flags)",
+        "any(flag in ' '.join(operation.words) for flag in ('contract', 'fast'))"),
+    blocks_up_to_the_fifth=("in function.blocks]\n\ndef", "in function.blocks[:5]]\n\ndef"),
     only_arithmetic_uses_a_product=_uses("i.opcode in ('fadd', 'fsub', 'fmul', 'fdiv', 'fneg')"),
     a_store_is_no_use=_uses("i.opcode != 'store'"),
     a_return_is_no_use=_uses("i.opcode != 'ret'"),

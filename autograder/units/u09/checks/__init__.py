@@ -212,7 +212,7 @@ def reached(search: Any, name: str, land: Landscape, budget: int = BUDGET) -> fl
         state = as_state(state, land, call, rules)
         priced.append(state)
         if len(priced) > budget:
-            problem = f"`price` is called more than {budget} times."
+            problem = f"`price` is called more than {'once' if budget == 1 else f'{budget} times'}."
             rules.break_with(wrong(problem, spec=SEARCH[2]))
         return land.price(state)
 

@@ -29,7 +29,6 @@ MOVE = "Move transposes behind sums and products, where they can meet others and
 IN_TOY = "a program in the Toy dialect"
 SINK = "rewritten(text, Sink()), where Sink is a pattern of yours"
 
-DEEP = {"a": (2, 3, 4), "b": (2, 3, 4)}
 PAIR = "t = transpose a; u = transpose b; "
 STAY = [toy(lines, c=B) for lines in (
     f"{PAIR}p = mul t u; print t; return p",
@@ -41,7 +40,7 @@ STAY = [toy(lines, c=B) for lines in (
     "p = mul c c; return p",
     "t = transpose a; p = mul t t; q = add p t; return q",
 )]  # fmt: skip
-BLIND = "w? = cast a; "
+BLIND, LONG = "w? = cast a; ", range(1, 21)
 BEHIND = "q = transpose p; return q"
 MOVED: list[tuple[str, str, dict[str, Any], str]] = [  # before, after, parameters, the sentence
     (f"{PAIR}p = mul t u; return p", f"p = mul a b; {BEHIND}", {}, BOTH),
@@ -53,7 +52,8 @@ MOVED: list[tuple[str, str, dict[str, Any], str]] = [  # before, after, paramete
      "p = mul a b; q = add p c; r = transpose q; return r", {"c": A}, BOTH),
     (f"{PAIR}p = mul t u; q = add p p; return q",
      "p = mul a b; q = add p p; r = transpose q; return r", {}, SAVES),
-    (f"{PAIR}p = add t u; return p", f"p = add a b; {BEHIND}", DEEP, BOTH),
+    *((f"{PAIR}p = add t u; return p", f"p = add a b; {BEHIND}", {"a": shape, "b": shape}, BOTH)
+      for shape in ((2, 3, 4), (2, 1, 130, 2), (5,), ())),
     (f"{PAIR}p? = mul t u; return p", "p = mul a b; q? = transpose p; return q", {}, INSIDE),
     ("t? = transpose a; u? = transpose b; p? = mul t u; return p",
      "p = mul a b; q? = transpose p; return q", {}, INSIDE),
@@ -61,7 +61,17 @@ MOVED: list[tuple[str, str, dict[str, Any], str]] = [  # before, after, paramete
      KNOWN),
     (f"{BLIND}t = transpose w; u = transpose b; p = mul t u; return p",
      f"{BLIND}p = mul w b; {BEHIND}|{BLIND}p? = mul w b; {BEHIND}", {}, BOTH),
+    ("s0 = transpose a; " + "".join(f"t{k} = transpose b; s{k} = add s{k - 1} t{k}; "
+                                    for k in LONG) + "return s20",
+     "s1 = add a b; " + "".join(f"s{k} = add s{k - 1} b; " for k in LONG[1:])
+     + "q = transpose s20; return q", {}, MOVE),
 ]  # fmt: skip
+
+
+def with_second(text: str, lines: str) -> str:
+    """The program with another function of these lines."""
+    second = toy(lines).replace("@main", "@second").removeprefix("builtin.module {\n")
+    return text.removesuffix("}\n") + second
 
 
 @checks("u10.sunk", spec=[MOVE, IN_TOY, SINK, BOTH, ORDER, RESULT, SAVES, STAYS, SAME, KNOWN,
@@ -70,12 +80,14 @@ def small_programs(sunk):
     """Programs of a few operations: some are rewritten, and some stay as they are."""
     moved = [(toy(before, **given), [toy(lines, **given) for lines in after.split("|")], spec)
              for before, after, given, spec in MOVED]  # fmt: skip
+    one, (before, after, *_) = toy("return a"), MOVED[0]
+    moved.append((with_second(one, before), [with_second(one, after)], IN_TOY))
     for given, right, spec in [*moved, *((text, [text], STAYS) for text in STAY)]:
         got = kept_meaning(sunk, given)
         if normal(got) not in map(normal, right):
             problem, about = _complaint(given, got, right[0])
             raise Wrong(problem, program=given, got=got, expected=right[0], spec=about or spec)
-    return f"{len(MOVED) + len(STAY)} programs"
+    return f"{len(moved) + len(STAY)} programs"
 
 
 def _complaint(given: str, got: str, wanted: str) -> tuple[str, str]:
@@ -125,7 +137,8 @@ def toys(draw: DrawFn, most: int = 4, unknown: bool = True) -> str:
         else:
             new(kind, name)
     lines.append(f"return {draw(st.sampled_from([[*shapes][-1], *[*shapes][-3:]]))}")
-    return toy("; ".join(lines), given)
+    text = toy("; ".join(lines), given)
+    return with_second(text, MOVED[0][0]) if draw(st.booleans()) else text
 
 
 @checks("u10.sunk", given=toys(), examples=25, spec=[SAME, KNOWN, RESULT])

@@ -106,6 +106,9 @@ mutants(
     a_transpose_does_nothing=("not turned", "turned"),
     # A square matrix may meet its own transpose.
     each_parameter_is_read_one_way=("setdefault((value, turned)", "setdefault((value, False)"),
+    twenty_parameters=("enumerate(parameters)}", "list(enumerate(parameters))[:20]}"),
+    gives_up_after_twenty_operations=("return names[value, turned]",
+                                      "return names[value, turned] if len(lines) < 20 else '%x0'"),
     has_five_names_for_what_it_reads=("%x{len(reads)}", "%x{len(reads) % 5}"),
     computes_a_value_for_each_user=("if (value, turned) not in names:", "if True:"),
 )  # fmt: skip

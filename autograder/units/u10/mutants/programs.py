@@ -37,8 +37,9 @@ mutants(
     outer_sizes_exchanged=(SHAPE, "return (right[1], left[0])"),
     never_refuses=(BAD, "False", "right[1]", "right[-1]"),
     only_looks_at_the_inner_sizes=(BAD, "left[-1:] != right[:1]", "right[1]", "right[-1]"),
-    compares_the_wrong_sizes=(FITS, "left[0] != right[1]"),
-    only_square=(FITS, "left != right or left[0] != left[1]"),
+    compares_the_wrong_sizes=(FITS, f"({FITS} and left[0] != right[1])"),
+    # Of matrices that are not square, it believes that they fit.
+    only_square=(FITS, f"left[0] == left[1] and right[0] == right[1] and {FITS}"),
     another_kind_of_error=("VerifyException", "ValueError"),
     without_its_decorator=(DEFINITION, ""),
     as_mul=(BAD, "left != right", SHAPE, "return left"),

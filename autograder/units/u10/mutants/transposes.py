@@ -43,11 +43,19 @@ mutants(
         USE, "use.operation is op or not isinstance(use.operation, type(op)) for"),
     only_different_ones=(ALONE, f"left is not right and {ALONE}"),
     only_matrices=(ALONE, f"len(getattr(op.result.type, 'shape', 'mn')) == 2 and {ALONE}"),
+    at_most_three_sizes=(ALONE, f"len(getattr(op.result.type, 'shape', 'mn')) < 4 and {ALONE}"),
+    small_ones_alone=(
+        ALONE, f"max(getattr(op.result.type, 'get_shape', tuple)(), default=0) < 100 and {ALONE}"),
+    one_function_alone=(ALONE, f"text.count('toy.func') == 1 and {ALONE}"),
+    short_programs_alone=(ALONE, f"text.count('=') < 25 and {ALONE}"),
     # Where one of them is unknown, nothing moves.
     transposes_of_one_shape_only=(ALONE, f"left.input.type == right.input.type and {ALONE}"),
     users_that_are_not_printed=(USE, "use.operation is op or not use.operation.results for"),
     at_most_two_users=(ALONE, "len(uses) <= 2"),
-    forgets_the_last_transpose=(TWO, "done"),
+    # What follows reads the sum of the operands as if it were that of their transposes.
+    forgets_the_last_transpose=(
+        INNER, "right.input", TWO, "[done, CastOp(done.result, op.result.type)]",
+        "class Sink", "from course_lib.mlir.toy.dialect import CastOp\n\n    class Sink"),
     # The new operation that it transposes is in no program.
     gives_the_last_transpose_alone=(TWO, "TransposeOp(done.result, op.result.type)"),
     exchanges_the_operands=("(left.input, right.input,", "(right.input, left.input,"),

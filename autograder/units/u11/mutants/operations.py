@@ -45,7 +45,8 @@ mutants(
     a_last_row_may_be_left_over=(
         SIZES, "len(given) != 2 or (given[0] // max(each, 1), given[1]) != result"),
     does_not_compare_columns=(SIZES, "given[:-1] != (each * result[0],)"),
-    the_wrong_way_round=("(shape(self.x), shape(self.out))", "(shape(self.out), shape(self.x))"),
+    # What has four times as many rows may be either of the two.
+    the_wrong_way_round=(SIZES, f"{SIZES} and result != (each * given[0], *given[1:])"),
     any_number_of_dimensions=(MATRICES, "len(result) != len(given) or len(result) == 2 and "),
     only_if_both_are_elsewhere=_places("x != 'acts' and out != 'acts'"),
     only_if_one_is_elsewhere=_places("(x == 'acts') != (out == 'acts')"),

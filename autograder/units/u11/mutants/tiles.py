@@ -47,8 +47,11 @@ mutants(
     columns_outside=(LOOPS, TURNED),
     adds_to_what_is_there=("overwrite=True", "overwrite=False"),
     a_buffer_of_rows_that_do_not_exist=("min(rows, m)", "rows"),
-    always_four_columns=_columns("4"),
-    as_many_columns_as_rows=_columns("min(rows, cols)"),
+    # Of the slots: the tiles of a narrower array leave a part of them empty.
+    always_four_columns=(
+        "memory((1, k, cols), 'weights')", "memory((1, k, max(4, cols)), 'weights')"),
+    as_many_columns_as_rows=(
+        "memory((1, k, cols), 'weights')", "memory((1, k, max(most, cols)), 'weights')"),
     # 10 rows as 5 and 5, not as 8 and 2.
     tiles_of_equal_height=(DOWN, f"range(0, m, {EVEN})",
                            "min(most, m - i)", f"min({EVEN}, m - i)"),

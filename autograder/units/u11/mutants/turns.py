@@ -37,7 +37,10 @@ mutants(
     only_the_type_changes=("for op in steps(module):", "for op in ():"),
     one_counter_for_all_buffers=(BUFFERS, f"turn = -1\n    {BUFFERS}", BEGIN, f"many = {MANY}"),
     gives_the_module=("return finished(module)", "finished(module)\n    return module"),
-    slots_stand_nowhere=(INSERTED, ""),
+    slots_that_nobody_uses=(GIVEN, "pass"),
+    # Each contents get a slot, and all who use the buffer share the one that was set last.
+    slots_stand_nowhere=(INSERTED, "old.attributes.update(new.attributes)", GIVEN, "pass"),
+    the_first_forty_operations=("in steps(module)", "in list(steps(module))[:40]"),
     readers_stay_in_slot_zero=("isinstance(old, SlotOp) and", f"{NEW} and"),
     leaves_it_alone=lambda text, most: text,
 )  # fmt: skip

@@ -17,7 +17,8 @@ mutants(
     a_negative_value_runs_into_the_next_field=(_BITS, "value"),
     cuts_what_does_not_fit=("if not low", "if False and not low"),
     a_signed_field_holds_what_an_unsigned_one_does=("value < low + (1", "value < (1"),
-    forgets_the_least_negative=("low <= value", "low + signed <= value"),
+    # As many negative values as positive ones.
+    forgets_the_least_negative=(_BITS, _BITS.replace("value", "max(value, low + signed)")),
     every_field_starts_at_a_byte=("at += width", "at += -(-width // 8) * 8"),
     looks_at_all_but_the_last=("if not low", "if name != fields[-1][0] and not low"),
     does_not_say_which_field=(_TEXT, "'a value does not fit'"),

@@ -82,7 +82,7 @@ def pieces(graph: Graph, number: int) -> Pieces:
     parts = units(graph)
     if number:
         taken = [n for n in graph.ops if rng.random() < (0.9 if n.op in ("add", "relu") else 0.3)]
-        parts, most = [[node] for node in taken], rng.choice((1, 2, 3, 3, 5))
+        parts, most = [[node] for node in taken], rng.choice((1, 2, 3, 3, 5, 8))
         for node in taken:
             for other in [i for i in node.inputs if i in taken]:
                 a, b = (next(p for p in parts if n in p) for n in (node, other))
@@ -198,12 +198,16 @@ BY_HAND = [
     trace(lambda x: [relu(x), relu(neg(x))], *ONE),
     trace(lambda x: neg(x), *ONE),
 ]  # fmt: skip
+WITH_A_LARGE_PIECE = trace(lambda v, w, x, y: relu(relu(relu(relu(relu(v + w))))) + (x + y),
+                           *["f32[2]"] * 4)  # fmt: skip
 MANY = [trace(_chain, *ONE), trace(_side_by_side, *ONE)]
 OPS = ("relu", "add", "neg", "relu", "add")
 
 
 def programs(size: int) -> Any:
-    return st.tuples(graphs(size=size, ops=OPS, constants=False, repeats=False), st.integers(0, 99))
+    """Of few operations or of many kinds, with constants, and how the chip's pieces are drawn."""
+    few = graphs(size=size, ops=OPS, constants=False, repeats=False)
+    return st.tuples(few | graphs(size=size, ops=(*OPS, "tanh", "max", "sub")), st.integers(0, 99))
 
 
 @checks("u14.merged", spec=ALL)
@@ -228,4 +232,6 @@ def many_operations(merged):
     given = [pieces(graph, 0) for graph in MANY]
     plans = [plan_of(merged, graph, [*each[::2], *each[1::2]])
              for graph, each in zip(MANY, given, strict=True)]  # fmt: skip
+    large, most = WITH_A_LARGE_PIECE, len(WITH_A_LARGE_PIECE.ops) - 2
+    plan_of(merged, large, [[*large.ops[:most]], *([node] for node in large.ops[most:])])
     return f"30 and 100 operations, {' and '.join(str(len(plan)) for plan in plans)} regions"

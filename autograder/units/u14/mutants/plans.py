@@ -78,6 +78,10 @@ mutants(
         PIECES, "[list(piece) for piece in pieces if len(piece) < 3]",
         RESULT, f"{RESULT} + [list(piece) for piece in pieces if len(piece) > 2]",
     ),
+    pieces_of_six_stay_alone=(PIECES, "[list(piece) for piece in pieces if len(piece) < 6]",
+                              RESULT, f"{RESULT} + [[*piece] for piece in pieces if piece[5:]]"),
+    # as if a constant were an operation of the processor
+    constants_have_to_start=("in graph.ops)", "in (*graph.ops, *graph.constants))"),
     # as if neighbours stood side by side in the list
     the_next_in_the_list=("combinations(regions, 2)", "zip(regions, regions[1:])"),
     only_the_first_forty=(PIECES, "[list(piece) for piece in pieces[:40]]",
