@@ -49,7 +49,7 @@ from lessons.u07.products import (
 )
 
 WITH_MUTANTS = ["u07.orders", "cost.cache.missed", "u07.smallest", "u07.blocking",
-                "u07.register_tile", "u07.bad_width"]  # fmt: skip
+                "u07.bad_width"]  # fmt: skip
 TILED = """
   for (long ko = 0; ko < K; ko += 96)
     for (long mo = 0; mo < M; mo += 6)

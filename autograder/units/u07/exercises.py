@@ -81,20 +81,6 @@ def blocking(m: int, n: int, k: int, first: int, second: int) -> str:
     """
 
 
-@exercise("u07.register_tile", unit=7, points=2, kind="number")
-def register_tile(registers: int) -> tuple[int, int]:
-    """The tile of sums that needs the fewest loads for each multiply-add: (rows, vectors), exactly.
-
-    Each step of k loads `vectors` vectors of w and, for each of the rows, one number of x into all
-    lanes of a register. Then it does rows × vectors vector multiply-adds, row after row. All sums,
-    the vectors of w and one number of x must be in registers at the same time, and there are
-    `registers` of them, at least 3. If several tiles are equally good, any of them is right.
-    """
-    fitting = [(rows, vectors) for vectors in range(1, registers) for rows in range(1, registers)
-               if rows * vectors + vectors + 1 <= registers]  # fmt: skip
-    return min(fitting, key=lambda tile: (tile[0] + tile[1]) / (tile[0] * tile[1]))
-
-
 @exercise("u07.apart", unit=7, points=2, kind="explain")
 def apart() -> Rubric:
     """You wrote the product as three loops, and their order as a list of steps. A colleague writes

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import a_number
-from autograder.units.u07.checks import ORDERS, always_misses, best_that_fits, loads_of
+from autograder.units.u07.checks import ORDERS, always_misses
 from autograder.units.u07.checks.cache import accesses, histograms, judged, programs
 from autograder.units.u07.checks.schedules import CASES, multiplies, score
 from course_lib.exercises import slot
@@ -53,14 +53,6 @@ def products_of_any_size(blocking, rng):
 def other_products_wait_little_too(blocking):
     """The same score for other products, together with those that are known."""
     return score(blocking, [*OTHER, *CASES])
-
-
-@hidden("u07.register_tile", seed=SEED)
-def tiles_for_other_files(register_tile, rng):
-    """From few registers to many."""
-    for registers in (*range(3, 65), *rng.integers(65, 700, 6).tolist()):
-        best = slot("u07.register_tile").reference(registers)
-        best_that_fits(register_tile, registers, loads_of(*best))
 
 
 @hidden("u07.bad_width", seed=SEED)

@@ -11,15 +11,13 @@ import functools
 from itertools import permutations
 from typing import Any
 
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, checks
 from autograder.check.properties import a_number
-from autograder.check.shown import returned
 from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
 from lessons.u07.products import scheduled
 
 # The loads for each multiply-add of the best tile, by the number of registers.
-TILES = {3: 2 / 1, 5: 4 / 3, 16: 7 / 12, 32: 10 / 25, 61: 5 / 18, 500: 44 / 475}
 
 
 # ── the six orders ──
@@ -71,53 +69,6 @@ def whose(difference: float, lines: dict[str, int], n: int) -> str:
             if other != count and abs(difference - (other - count)) < n * n / 32:
                 return f", as if `{name}` brought in {other:,} of them"
     return ""
-
-
-# ── the register tile ──
-
-background(
-    "u07.register_tile",
-    "Then it does rows × vectors vector multiply-adds, row after row",
-    because="what the number of loads is divided by",
-)
-FIT = "All sums, the vectors of w and one number of x must be in registers at the same time"
-FEWEST = "The tile of sums that needs the fewest loads for each multiply-add"
-
-
-@checks(
-    "u07.register_tile",
-    spec=[FIT, FEWEST, "Each step of k loads `vectors` vectors of w and, for each of the rows",
-          "there are `registers` of them", "If several tiles are equally good, any of them"],
-)  # fmt: skip
-def the_best_tile(register_tile):
-    """Tiles for few registers and for many."""
-    for registers, fewest in TILES.items():
-        best_that_fits(register_tile, registers, fewest)
-    return f"{', '.join(map(str, TILES))} registers"
-
-
-def best_that_fits(register_tile: Any, registers: int, fewest: float) -> None:
-    """The answer is two whole numbers, they fit, and they need the fewest loads."""
-    program, got = f"register_tile({registers})", register_tile(registers)
-    try:
-        rows, vectors = (int(v) for v in got if int(v) == v and v >= 1)
-    except (TypeError, ValueError):
-        problem = "The function must return (rows, vectors), two whole numbers of at least 1."
-        shown = returned(got)
-        raise Wrong(problem, program=program, got=shown, spec=FEWEST) from None
-    tile, needed = f"{rows} rows × {vectors} vectors", rows * vectors + vectors + 1
-    if needed > registers:
-        problem = f"{tile} need {needed} registers, and there are {registers}."
-        raise Wrong(problem, program=program, got=f"({rows}, {vectors})", spec=FIT)
-    if (loads := loads_of(rows, vectors)) > fewest + 1e-9:
-        problem = f"With {registers} registers there is a tile with fewer than {loads:.3f} loads "
-        problem += "for each multiply-add."
-        raise Wrong(problem, program=program, got=tile, spec=FEWEST)
-
-
-def loads_of(rows: int, vectors: int) -> float:
-    """The loads of a tile for each multiply-add."""
-    return (rows + vectors) / (rows * vectors)
 
 
 # ── the bad width ──

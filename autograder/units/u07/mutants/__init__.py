@@ -5,8 +5,6 @@ Here: reuse distance, the register tile and the bad width. Next room: orders.py.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
@@ -80,53 +78,6 @@ def one_after_another(counts, share):
     return np.int64(size)
 
 
-# ── the register tile ──
-
-NEED = "rows * vectors + vectors + 1 <= registers"
-LOADS = "(tile[0] + tile[1]) / (tile[0] * tile[1])"
-BEST = f"min(fitting, key=lambda tile: {LOADS})"
-mutants(
-    "u07.register_tile",
-    sums_alone=(NEED, "rows * vectors <= registers"),
-    a_register_for_each_row=(NEED, "rows * vectors + vectors + rows <= registers"),
-    as_many_sums_as_fit=(LOADS, "-tile[0] * tile[1]"),
-    two_vectors_as_ours=lambda registers: (max((registers - 3) // 2, 1), 1 + (registers > 4)),
-    the_other_way=(BEST, f"{BEST}[::-1]"),
-    a_square=lambda registers: (max(int((registers - 2) ** 0.5) - 1, 1),) * 2,
-    eight_rows_at_most=(NEED, f"{NEED} and rows <= 8"),
-    four_vectors_at_most=(NEED, f"{NEED} and vectors <= 4"),
-    two_hundred_registers_at_most=(NEED, NEED.replace("registers", "min(registers, 200)")),
-    # the vectors that a square would have, and as many rows as fit beside them
-    as_square_as_possible=lambda registers: (
-        (registers - 1 - (vectors := max(math.isqrt(registers - 1) - 1, 1))) // vectors, vectors
-    ),
-    the_loads=(BEST, f"min({LOADS} for tile in fitting)"),
-)  # fmt: skip
-alternatives("u07.register_tile", as_floats=(BEST, f"tuple(map(float, {BEST}))"))
-
-
-@alternative("u07.register_tile")
-def by_widths(registers):
-    best = None
-    for vectors in range(1, registers):
-        rows = (registers - 1 - vectors) // vectors
-        if rows >= 1 and (best is None or 1 / rows + 1 / vectors < 1 / best[0] + 1 / best[1]):
-            best = [rows, vectors]
-    return best
-
-
-@alternative("u07.register_tile")
-def the_last_of_the_best(registers):
-    fitting = [
-        (v, r)
-        for r in range(1, registers)
-        for v in range(1, registers)
-        if r * v + v + 1 <= registers
-    ]
-    vectors, rows = min(reversed(fitting), key=lambda t: round((t[0] + t[1]) / (t[0] * t[1]), 9))
-    return np.array([rows, vectors])
-
-
 # ── the bad width ──
 
 mutants(
@@ -155,7 +106,4 @@ def tried_out(sets, ways):
     return float(width)
 
 
-VECTORS = "for vectors in range(1, registers)"
-equivalent("u07.register_tile", VECTORS, "reversed(", because="which of several is left open")
-equivalent("u07.register_tile", VECTORS, "[:-1]", because="so many leave no room for a sum")
 equivalent("u07.bad_width", "apart, line", "(16, sets)", because="the product, named otherwise")
