@@ -17,8 +17,6 @@ from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
 from lessons.u07.products import scheduled
 
-# The loads for each multiply-add of the best tile, by the number of registers.
-
 
 # ── the six orders ──
 
