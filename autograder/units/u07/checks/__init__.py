@@ -17,7 +17,6 @@ from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
 from lessons.u07.products import scheduled
 
-
 # ── the six orders ──
 
 
