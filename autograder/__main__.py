@@ -176,12 +176,8 @@ def _parser() -> argparse.ArgumentParser:
     validate.add_argument("--unit", type=int, help="only this unit")
     validate.add_argument("--exercise", metavar="NAME", **SEVERAL)
     validate.set_defaults(run=_validate)
-    facts = commands.add_parser("facts", help="the exercises of each unit as a table")
-    facts.add_argument("--unit", type=int, help="only this unit")
-    facts.set_defaults(run=_facts)
-    minutes = commands.add_parser("minutes", help="how long each unit takes, estimated")
-    minutes.add_argument("--unit", type=int, help="this unit, section by section")
-    minutes.set_defaults(run=_minutes)
+    _add_telling(commands, "facts", _facts, "the exercises and minutes of each unit as tables")
+    _add_telling(commands, "minutes", _minutes, "how long each unit takes, estimated")
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
     release.add_argument("--unit", type=int, help="only this unit")
@@ -207,6 +203,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_grading(commands, "grade", _grade, "reports, feedback and grades for a class")
     _add_grading(commands, "regrade", _regrade, "grade again: whose points change, and why?")
     return parser
+
+
+def _add_telling(commands: Any, name: str, run: Callable[..., int], text: str) -> None:
+    told = commands.add_parser(name, help=text)
+    told.add_argument("--unit", type=int, help="only this unit")
+    told.set_defaults(run=run)
 
 
 def _add_grading(commands: Any, name: str, run: Callable[..., int], text: str) -> None:

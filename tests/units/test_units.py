@@ -28,7 +28,7 @@ CHANGED = [name for name in EXERCISES if can_be_changed(slot(name))]
 # Wrong answers that no visible check sees: the numbers that show it are the grader's.
 SEEN_BY_THE_GRADER = {"nothing_costs_a_million", "only_the_names_of_the_machine",
                       "the_latest_start_is_spilled", "cuts_the_word_at_256_bits",
-                      "cuts_the_word_at_2048_bits"}  # fmt: skip
+                      "cuts_the_word_at_2048_bits", "blocks_up_to_the_fifth"}  # fmt: skip
 TWO_TEXTS = {"passes.match", "u14.merged", "u06.too_early"}  # more than one graph in one text
 # Of units 0 to 2, only these draw cases, and only what was tried is called the smallest:
 # tests/grading/test_smallest.py.
@@ -91,7 +91,7 @@ def _useless(entry: Slot, label: str, verdict: Verdict) -> str:
         return "it shows what is ours"
     a_graph = "graph @" in text and "dense<...>" not in text and "cannot be used" not in text
     if a_graph and "<svg" not in page and entry.name not in TWO_TEXTS:
-        return "its program is not drawn"
+        return f"its program is not drawn: {text}"
     return ""
 
 

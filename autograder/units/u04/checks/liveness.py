@@ -11,6 +11,7 @@ from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, checks
 from autograder.units.u04.checks.shared import (
     Run,
+    long_run,
     runs,
     sequence_of,
     small_programs,
@@ -124,6 +125,18 @@ def lives_are_long_enough_and_no_longer(liveness, example):
             )
         if life.size != size:
             raise wrong(f"{name} must have {size} bytes, not {life.size}.", OWN_SIZE)
+
+
+@checks(SLOT, spec=LIFE)
+def lives_of_many_tasks(liveness):
+    """Lives that begin with the first task and end with the last, of 121."""
+    try:
+        lives_are_long_enough_and_no_longer(liveness, long_run())
+    except Wrong as error:
+        error.program = "121 tasks; the last one reads what the first ones wrote"
+        error.got = None
+        raise
+    return "a run of 121 tasks"
 
 
 def _lives(liveness: Any, run: Run, spec: str = "") -> list[Interval]:

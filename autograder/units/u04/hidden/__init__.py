@@ -12,11 +12,10 @@ from autograder.check.properties import same_meaning
 from autograder.units.u04.checks import LAYOUTS, line_counts, names
 from autograder.units.u04.checks.allocator import traces
 from autograder.units.u04.checks.layout import moving, networks
-from autograder.units.u04.checks.liveness import LIFE, lives_are_long_enough_and_no_longer
 from autograder.units.u04.checks.offsets import GOOD, ratio, sound, worth
 from autograder.units.u04.checks.order import LEGAL as ORDERS
 from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher, varied
-from autograder.units.u04.checks.shared import lives, long_run, runs
+from autograder.units.u04.checks.shared import lives, runs
 from course_lib.exercises import slot
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
@@ -33,12 +32,6 @@ for _slot, _check, _given, _examples in [
     ("u04.allocator", "each_block_lies_as_low_as_it_can", traces(20), 120),
 ]:
     harder(_slot, _check, seed=SEED, given=_given, examples=_examples)
-
-
-@hidden("schedule.memory.liveness", seed=SEED, spec=LIFE)
-def lives_of_many_tasks(liveness):
-    """Lives that begin with the first task and end with the last, of 121."""
-    lives_are_long_enough_and_no_longer(liveness, long_run())
 
 
 @hidden("schedule.memory.assign_offsets", seed=SEED)

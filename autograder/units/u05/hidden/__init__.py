@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import a_number
-from autograder.units.u05.checks import names_the_passes
 from autograder.units.u05.checks.counter import compared_text, modules
 from autograder.units.u05.checks.flow import calls, same
 from autograder.units.u05.checks.written import CHAIN, ONCE, checked, ran
@@ -52,13 +51,6 @@ def anything(rng) -> str:
         lines.append(f"  %v{number} = {op} {flags} {kind} {x}" + f", {y}" * (op != "fneg"))
         values.append(f"%v{number}")
     return "\n".join([*lines, f"  ret float {kinds['float'][-1]}", "}"])
-
-
-@hidden("u05.passes", seed=SEED, spec="Which pass made each of the six changes?")
-def names_them_each_time(passes):
-    """The answer is no guess: it stays the same."""
-    for _ in range(3):
-        names_the_passes(passes)
 
 
 @hidden("u05.offset", seed=SEED)
