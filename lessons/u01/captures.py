@@ -20,7 +20,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.frontend import load
 from course_lib.ir.graph.graph import print_graph
-from lessons.u01.dumps import GATE
+from lessons.u01.dumps import BY_TVM, GATE, RELAX
 
 
 class Gate(torch.nn.Module):
@@ -39,7 +39,7 @@ class Gate(torch.nn.Module):
 
 
 def languages(model: Any, x: Any) -> dict[str, str]:
-    """The texts of the model Gate: torch.fx, torch.export, ONNX twice, ours, and StableHLO."""
+    """The texts of the model Gate: torch.fx, torch.export, ONNX twice, ours, Relax, StableHLO."""
     traced, cleaned = _exported(model, x)
     return {
         "torch.fx": f"{torch.fx.symbolic_trace(model).graph}".strip() + "\n",
@@ -47,6 +47,7 @@ def languages(model: Any, x: Any) -> dict[str, str]:
         "ONNX, as traced": _onnx_text(traced),
         "ONNX, cleaned up": _onnx_text(cleaned),
         "ours": print_graph(load(model, [x])),
+        "Relax": f"{RELAX}({BY_TVM.words})\n",
         "StableHLO": _stablehlo(model, x),
     }
 

@@ -34,7 +34,7 @@ from course_lib.lower.lower import lower
 from course_lib.models import MODELS, example_inputs
 from course_lib.schedule.schedule import schedule
 from lessons.u01 import captures, forms, pictures, tools
-from lessons.u01.dumps import CHANGED_HEAD, GATE, TINYGRAD, TORCH_MLIR
+from lessons.u01.dumps import CHANGED_HEAD, GATE, RELAX, TINYGRAD, TORCH_MLIR
 
 torch = pytest.importorskip("torch")
 
@@ -162,6 +162,17 @@ def test_the_recordings_are_what_torch_mlir_writes():
         assert made == text
 
 
+def test_the_recorded_relax_is_what_tvm_writes():
+    pytest.importorskip("tvm")
+    from tvm.relax.frontend.torch import from_exported_program
+
+    program = torch.export.export(captures.Gate().eval(), (torch.randn(2, 8),))
+    module = from_exported_program(program, keep_params_as_input=True)
+    lines = module.script(show_meta=False).splitlines()
+    kept = [x for x in lines if not x.startswith("#") and "R.func_attr" not in x]
+    assert "\n".join(kept).strip() == RELAX.strip()
+
+
 # ── what the notebook says in prose ──
 
 
@@ -180,6 +191,11 @@ def test_who_keeps_what_of_the_gate():
     assert counts(print_graph(graph)) == (2, 0)
     decomposed = torch.export.export(model, (x,)).run_decompositions({})
     assert counts(str(decomposed.graph)) == (2, 0), "what the ONNX exporter asks for drops the tanh"
+    texts = captures.languages(model, x)
+    assert [name for name, text in texts.items() if "tanh" in text] == ["torch.fx", "torch.export"]
+    products = {name: captures.weight_products(text) for name, text in texts.items()}
+    once = ["ONNX, cleaned up", "StableHLO"]
+    assert len(texts) == 7 and products == {n: 1 if n in once else 2 for n in texts}
 
 
 @pytest.mark.parametrize("name", MODELS)
