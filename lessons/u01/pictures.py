@@ -20,7 +20,6 @@ from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.svg import tag
 from course_lib.draw.graphs.boxes import draw_scene, lay_out
 from course_lib.draw.graphs.scene import Item, Scene
-from course_lib.draw.plots.table import table
 
 Line = tuple[str, str, Sequence[str]]
 SHAPES = {"Conv": "contraction", "Shape": "movement", "Expand": "movement", "Constant": "constant"}
@@ -38,14 +37,9 @@ def ends_of(model: Any) -> tuple[list[str], list[str]]:
     return inputs, [value.name for value in model.graph.output]
 
 
-def by_operation(program: Sequence[Line], reasons: Mapping[str, str], title: str) -> Picture:
-    """How many nodes of each operation have which reason."""
-    kinds = Counter((operation, reasons.get(result, "runs")) for result, operation, _ in program)
-    names = ["fixed", "copy", "absorbed", "runs"]
-    operations = dict.fromkeys(operation for _, operation, _ in program)
-    rows: list[Any] = [[o, *(kinds[o, kind] or None for kind in names)] for o in operations]
-    rows.append(["all", *(sum(n for (_, k), n in kinds.items() if k == kind) for kind in names)])
-    return table(rows, ["operation", *names], title=title)
+def listed(program: Sequence[Line]) -> str:
+    """The lines as text."""
+    return "\n".join(f"{r} = {op}({', '.join(operands)})" for r, op, operands in program)
 
 
 def drawn(lines: Sequence[Line], reasons: Mapping[str, str], title: str) -> Picture:

@@ -10,6 +10,7 @@ import course_lib
 from autograder.check.framework import TimedOut, mutants_of
 from autograder.check.judging import judge
 from autograder.check.verdict import WRONG
+from autograder.edition.contents import COURSE
 from autograder.units.u00 import exercises  # noqa: F401
 from autograder.units.u00.checks.array import PARTS, clocks_of, simulated_cycles
 from course_lib.accelerator.systolic import SystolicArray
@@ -17,11 +18,13 @@ from course_lib.accelerator.workload import Product, products, total_cycles, uti
 from course_lib.exercises import slot
 from course_lib.ir.expr import Affine
 from course_lib.ir.graph.build import relu, trace
+from course_lib.ir.graph.node import const
 from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Loop
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import accesses, loops, statements
 from course_lib.ir.registry import traffic
+from lessons.u00.boundaries import SETTLED, settled
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +112,27 @@ def test_machine_code_does_not_know_where_it_comes_from(imported):
     assert 'loc("' in str(program.stage("loops").form.steps[0].kernel)
     for stage in ("llvm", "optimized", "assembly"):
         assert "loc(" not in program.stage(stage).text
+
+
+def test_each_form_settles_what_the_trace_of_the_line_says():
+    weight = np.ones((256, 256), "f")
+    line = trace(lambda x, b: relu(x @ const(weight) + b), "f32[64,256]", "f32[256]")
+    program = course_lib.compile(line, threads=1)
+    loops_text, scheduled = (str(program.stage(s).form.steps[0].kernel)
+                             for s in ("loops", "scheduled"))  # fmt: skip
+    assert "pack(" in scheduled and "pack(" not in loops_text
+    assert "contract" in program.stage("llvm").text and "contract" not in scheduled
+
+
+def test_the_trace_of_the_line_asks_what_the_notebook_asks(capsys):
+    text = (COURSE / "notebooks" / "u00_tour.md").read_text()
+    cell = text[text.index("settled({") :].split("})")[0]
+    assert re.findall(r'"(.+?)": \.\.\.', cell) == list(SETTLED)
+    assert settled(dict.fromkeys(SETTLED, ...)) is None
+    said = capsys.readouterr().out
+    assert all(question in said for question in SETTLED)
+    table = settled(dict(zip(SETTLED, (1, 2, 3, 3), strict=True)))
+    assert table is not None and "LLVM IR  machine code" in table.text
 
 
 def test_what_the_text_says_about_the_traffic_of_the_line():

@@ -34,28 +34,15 @@ from course_lib.lower.lower import lower
 from course_lib.models import MODELS, example_inputs
 from course_lib.schedule.schedule import schedule
 from lessons.u01 import captures, forms, pictures, tools
-from lessons.u01.dumps import CHANGED_HEAD, GATE, TINYGRAD, TORCH_MLIR
+from lessons.u01.dumps import CHANGED_HEAD, GATE, RELAX, TINYGRAD, TORCH_MLIR
 
 torch = pytest.importorskip("torch")
 
 LIBRARY = ["ir.verify.misplaced", "ir.graph.topological_order", "ir.windows.positions"]
-CORE = ["ir.graph.topological_order", "u01.record", "u01.fx", "u01.redundant"]
+CORE = ["ir.graph.topological_order", "u01.record", "u01.redundant"]
 FURTHER = ["ir.verify.misplaced", "ir.windows.positions", "u01.power", "u01.wrong_line"]
-FURTHER += ["u01.boundaries", "u01.llvm", "u01.limit"]
+FURTHER += ["u01.boundaries", "u01.llvm", "u01.limit", "u01.fx"]
 ALL = [*CORE, *FURTHER]
-
-
-class Gate(torch.nn.Module):  # as in the notebook
-    def __init__(self):
-        super().__init__()
-        self.fc = torch.nn.Linear(8, 4)
-        self.scale = torch.nn.Parameter(torch.full((4,), 3.0))
-
-    def forward(self, x):
-        value = self.fc(x)
-        gate = torch.sigmoid(self.fc(x))
-        torch.tanh(value)
-        return value * gate * (self.scale * 2.0)
 
 
 class Head(torch.nn.Module):  # as in the notebook
@@ -139,7 +126,7 @@ def restored(line: str = "") -> str:
 
 
 def test_the_recorded_gate_computes_what_the_model_computes():
-    model, x = Gate().eval(), torch.randn(2, 8)
+    model, x = captures.Gate().eval(), torch.randn(2, 8)
     weights = arrays(model, cst="scale", cst_0="fc.bias", cst_1="fc.weight")
     expected = model(x).detach().numpy()
     assert np.allclose(evaluate(GATE, weights, x.numpy()), expected, rtol=1e-5, atol=1e-6)
@@ -167,12 +154,23 @@ def test_the_recordings_are_what_torch_mlir_writes():
     with contextlib.suppress(PackageNotFoundError):
         assert version("torch-mlir") == TORCH_MLIR
     for model, x, text in (
-        (Gate(), torch.randn(2, 8), GATE),
+        (captures.Gate(), torch.randn(2, 8), GATE),
         (Head(), torch.randn(8, 8), restored()),
     ):
         module = fx.export_and_import(model.eval(), x, output_type="stablehlo")
         made = module.operation.get_asm(large_elements_limit=4).split("{-#")[0].strip() + "\n"
         assert made == text
+
+
+def test_the_recorded_relax_is_what_tvm_writes():
+    pytest.importorskip("tvm")
+    from tvm.relax.frontend.torch import from_exported_program
+
+    program = torch.export.export(captures.Gate().eval(), (torch.randn(2, 8),))
+    module = from_exported_program(program, keep_params_as_input=True)
+    lines = module.script(show_meta=False).splitlines()
+    kept = [x for x in lines if not x.startswith("#") and "R.func_attr" not in x]
+    assert "\n".join(kept).strip() == RELAX.strip()
 
 
 # ── what the notebook says in prose ──
@@ -185,7 +183,7 @@ def counts(text: str) -> tuple[int, int]:
 
 
 def test_who_keeps_what_of_the_gate():
-    model, x = Gate().eval(), torch.randn(2, 8)
+    model, x = captures.Gate().eval(), torch.randn(2, 8)
     recorded = torch.fx.symbolic_trace(model).graph
     assert counts(str(recorded)) == (2, 1) and len(recorded.nodes) == 10
     assert counts(str(torch.export.export(model, (x,)).graph)) == (2, 1)
@@ -193,6 +191,11 @@ def test_who_keeps_what_of_the_gate():
     assert counts(print_graph(graph)) == (2, 0)
     decomposed = torch.export.export(model, (x,)).run_decompositions({})
     assert counts(str(decomposed.graph)) == (2, 0), "what the ONNX exporter asks for drops the tanh"
+    texts = captures.languages(model, x)
+    assert [name for name, text in texts.items() if "tanh" in text] == ["torch.fx", "torch.export"]
+    products = {name: captures.weight_products(text) for name, text in texts.items()}
+    once = ["ONNX, cleaned up", "StableHLO"]
+    assert len(texts) == 7 and products == {n: 1 if n in once else 2 for n in texts}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -245,7 +248,14 @@ def decides(x):
     return x if x.sum() > 0 else -x
 
 
-SIX = {"simple": simple, "twice": twice, "spare": spare, "six": six, "noise": noise, "gate": Gate()}
+SIX = {
+    "simple": simple,
+    "twice": twice,
+    "spare": spare,
+    "six": six,
+    "noise": noise,
+    "gate": captures.Gate(),
+}
 
 
 def test_the_six_graphs_are_as_the_answer_says():
@@ -315,7 +325,7 @@ def test_torch_export_refuses_and_leaves_a_size_open_when_told():
     said = captures.who_records(decides, torch.ones(4)).text
     assert "TraceError" in said and "DataDependent" in said and "records it" not in said
     batch = {"x": {0: torch.export.Dim("batch")}}
-    program = torch.export.export(Gate().eval(), (torch.ones(2, 8),), dynamic_shapes=batch)
+    program = torch.export.export(captures.Gate().eval(), (torch.ones(2, 8),), dynamic_shapes=batch)
     shapes = [n.meta["val"].shape for n in program.graph.nodes if n.name == "x"]
     assert isinstance(shapes[0][0], torch.SymInt)
 
@@ -470,7 +480,7 @@ def test_a_verifier_that_sees_ghosts_is_told_so():
 # ── the unit ──
 
 
-def test_the_core_is_five_exercises_and_the_rest_a_bonus():
+def test_the_core_is_four_exercises_and_the_rest_a_bonus():
     core = [*CORE, "u01.why_refuse"]
     assert not any(slot(name).further for name in core)
     assert all(slot(name).further for name in FURTHER)

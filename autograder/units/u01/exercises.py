@@ -27,7 +27,7 @@ def power() -> Graph:
     nodes: all that y needs. The input may have any floating type.
 
     One input, one output, and between them nothing but `mul`, whose operands are the input and
-    other products: no constants. All operations count, also those that nobody reads.
+    other products: no constants. All operations count, also those that are never read.
 
     16 multiplications are the bound, 8 is the best there is; each one above 8 costs a tenth of the
     points, down to half of them.
@@ -52,21 +52,20 @@ def record(source: str, *types: str) -> Graph:
     returns one value or a tuple of values.
 
     The graph has an input for each parameter and an operation (add, sub, mul, div, neg) for each
-    one that Python performs, no more and no fewer: what nobody reads is there, and what is computed
-    twice is there twice. Its outputs are what the function returns. Constants may stand anywhere
-    before their readers, and the names of inputs are free.
+    one that Python performs, no more and no fewer: what is never read is there, and what is
+    computed twice is there twice. Its outputs are what the function returns. Constants may stand
+    anywhere before their readers, and the names of inputs are free.
 
     - Operands stand as in the source: `2.0 - x` is a sub, not a neg and an add, and `2.0 + x` is
       add(2.0, x). Hand numbers to `apply` as they are: it gives them the other's element type.
     - If the function asks for the truth of a value, as in `x if x else y`, raise TypeError.
 
-    >>> print(record("lambda x: (x * 3.0, 1.0 - x)[1]", "f32[4]"))
+    >>> print(record("lambda x: (-x, 1.0 - x)[1]", "f32[4]"))
     graph @main(%x: f32[4]) -> (f32[4]) {
-      %0 = constant dense<3.0> : f32[]
-      %1 = mul(%x, %0) : f32[4]
-      %2 = constant dense<1.0> : f32[]
-      %3 = sub(%2, %x) : f32[4]
-      return %3
+      %0 = neg(%x) : f32[4]
+      %1 = constant dense<1.0> : f32[]
+      %2 = sub(%1, %x) : f32[4]
+      return %2
     }
     <BLANKLINE>
     """
@@ -122,7 +121,7 @@ class _Recorded:
         raise TypeError("a recording does not know the value: it cannot decide an `if`")
 
 
-@exercise("u01.fx", unit=1, points=2, kind="evidence")
+@exercise("u01.fx", unit=1, points=2, kind="evidence", further=True)
 def fx() -> dict[str, tuple[int, str]]:
     """Which passes shorten the graphs that torch.fx records of the six programs?
 
@@ -144,7 +143,7 @@ def fx() -> dict[str, tuple[int, str]]:
 def why_refuse() -> Rubric:
     """`decides` returns x or -x, depending on the sum of x. Why can a recording not contain this
     `if`? Why may Dynamo go on where `torch.export` has to give up: what does each of them hand
-    over, and who decides? Name one thing that going on costs. Two to five sentences.
+    over, and what takes the decision? Name one thing that going on costs. Two to five sentences.
     """
     return Rubric(
         criteria="1 point: a recording runs the function once, on values that have no numbers yet, "
@@ -266,7 +265,7 @@ def llvm() -> dict[str, str]:
     """What corresponds to LLVM and clang in an ML compiler, and which of the sentences are false?
 
     The answer is a dict from each number of the left table, "1" to "12", to the letter of its
-    counterpart in the right table. No letter is used twice; two of them are nobody's counterpart.
+    counterpart in the right table. No letter is used twice; two letters are left over.
     One more key, "false", has the letters of the sentences below the tables that are false, in any
     order.
     """

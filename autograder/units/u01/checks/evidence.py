@@ -45,7 +45,7 @@ WHY = {
     "six fold": "Python multiplied 2.0 by 3.0 before torch.fx saw anything: print the graph.",
     "noise cse": "Two calls of rand_like draw two sets of numbers; one call changes the result.",
     "gate fold": "A parameter is no input: what needs weights and constants only is known early.",
-    "gate dce": "Who reads the tanh?",
+    "gate dce": "What reads the tanh?",
     "gate cse": "The module `fc` is called twice with the same operand.",
 }
 
@@ -155,7 +155,7 @@ def six_forms(got: Any) -> dict[str, str]:
 # ── u01.llvm ──
 
 COUNTERPART = 'a dict from each number of the left table, "1" to "12", to the letter of its'
-TWICE = "No letter is used twice; two of them are nobody's counterpart"
+TWICE = "No letter is used twice; two letters are left over"
 FALSE = 'One more key, "false", has the letters of the sentences below the tables that are false'
 CORRESPONDS = "What corresponds to LLVM and clang in an ML compiler"
 ROWS = tuple(map(str, range(1, 13)))

@@ -18,7 +18,7 @@ from autograder.check.properties import a_number, valid_graph
 RAISES = "A graph that raises each element of its input to the power 63, with few multiplications"
 FLOATING = "The input may have any floating type"
 NOTHING_BUT = "One input, one output, and between them nothing but `mul`"
-ALL_COUNT = "All operations count, also those that nobody reads"
+ALL_COUNT = "All operations count, also those that are never read"
 BOUND = "16 multiplications are the bound"
 
 background("u01.power", "`trace(function, \"f32[4]\")` makes a graph ... all that y needs",

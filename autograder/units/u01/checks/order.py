@@ -1,6 +1,6 @@
 """Checks of unit 1 for the order of a program.
 
-An order is judged by what it says of each node: its operands stand before it, somebody needs it.
+An order is judged by what it says of each node: its operands stand before it, and it is needed.
 So no check needs an algorithm of its own. Next room: defined.py.
 """
 
@@ -65,7 +65,7 @@ def orders_small_programs(topological_order):
 
 @checks("ir.graph.topological_order", spec=UNCHANGED)
 def leaves_done_alone(topological_order):
-    """`done` is afterwards what it was before, and may be a frozenset, which nobody can change."""
+    """`done` is afterwards what it was before, and may be a frozenset, which cannot be changed."""
     a = relu(X)
     for roots, done in (([neg(a)], {a}), ([a + Y], {X, Y}), ([a], {a})):
         for kind in (frozenset, set):

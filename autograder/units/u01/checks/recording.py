@@ -23,7 +23,7 @@ background("u01.record", "Constants may stand anywhere before their readers",
 
 @checks("u01.record", spec=[*RECORDED, *(spec for *_, spec in RECORDINGS)])
 def records_what_python_does(record):
-    """Sums, products, numbers on both sides, tuples, loops, values that nobody reads."""
+    """Sums, products, numbers on both sides, tuples, loops, values that are never read."""
     for source, rows, spec in RECORDINGS:
         recorded(record, source, rows, spec)
     return f"{len(RECORDINGS)} recorded functions"
