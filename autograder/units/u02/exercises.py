@@ -70,7 +70,7 @@ PASSES_ON = frozenset(
 )
 
 
-@exercise("u02.after_fold", unit=2, points=2, kind="inverse", further=True)
+@exercise("u02.after_fold", unit=2, points=2, kind="inverse")
 def after_fold() -> Graph:
     """A program in which cse finds nothing alone, but finds something after fold.
 
@@ -82,7 +82,7 @@ def after_fold() -> Graph:
     return trace(lambda x: x * 6.0 + relu(x * (two * three)), "f32[4]")
 
 
-@exercise("u02.witnesses", unit=2, points=2, kind="inverse")
+@exercise("u02.witnesses", unit=2, points=2, kind="inverse", further=True)
 def witnesses() -> dict[str, float]:
     """For each rule of CANDIDATES that some float breaks, give one such float.
 
@@ -109,7 +109,7 @@ def witnesses() -> dict[str, float]:
     }
 
 
-@exercise("u02.drop_zeros", unit=2, points=3, baseline=keep)
+@exercise("u02.drop_zeros", unit=2, points=3, further=True, baseline=keep)
 def drop_zeros(graph: Graph) -> Graph:
     """Replace `add(x, 0.0)` by x wherever no output can show the difference.
 

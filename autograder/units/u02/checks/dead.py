@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.check.cases import for_each
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, checks
 from autograder.check.programs import deep, diamond, graphs
 from autograder.check.properties import valid_graph
 from autograder.units.u02.checks.shared import compiles, doubled_often, takes_large
@@ -24,9 +24,6 @@ NO_OUTPUT = "Remove every node that no output depends on"
 CONSTANTS = "Constants are nodes like any other: a dead constant goes"
 ALONE = "No op of this IR has side effects"
 ONCE = "Linear time: each node and each edge is looked at once, without recursion"
-
-background("passes.dce", "In a language with stores, prints or random numbers ... like outputs",
-           because="about other languages")  # fmt: skip
 
 
 @checks("passes.dce", spec="An input stays even if nobody reads it")
