@@ -275,7 +275,7 @@ def apply_rules(graph: Graph, rules: Sequence[Callable[[Node], Node | None]]) ->
     not: what is new below it is left as the rule made it.)
 
     Rules that undo each other never come to rest. If a node has been replaced 100 times and a rule
-    still applies, raise ValueError. Nodes that nobody reads are left for `dce`: those that were
+    still applies, raise ValueError. Nodes that nothing reads are left for `dce`: those that were
     dead before, and those that only a replaced node read.
     """
 

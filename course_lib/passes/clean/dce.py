@@ -28,7 +28,7 @@ def dce(graph: Graph) -> Graph:
     of `graph` and all of its inputs, and nothing else, as the same objects. Its name, its inputs
     and its outputs are those of `graph`. Any order in which the nodes can be computed will do.
 
-    - An input stays even if nobody reads it: the inputs are the signature that callers rely on.
+    - An input stays even if nothing reads it: the inputs are the signature that callers rely on.
     - Having a user is not enough: in a chain of dead nodes, every one but the last has a user.
     - Constants are nodes like any other: a dead constant goes.
     - No op of this IR has side effects.

@@ -28,7 +28,7 @@ def fold(graph: Graph) -> Graph:
     The value is the interpreter's: `evaluate(node, operand values)`. Folding cascades: a node whose
     operands were just folded is folded too, in the same walk. An op without operands, such as a
     small `iota`, is folded too. The new constant keeps the node's name, and the origins of the node
-    and of its operands. Operands that nobody needs any more are left for `dce`.
+    and of its operands. Operands that nothing needs any more are left for `dce`.
 
     A node stays as it is
     - if its result is big: more than `SMALL` bytes and more bytes than its operands have together.
