@@ -31,7 +31,7 @@ def cse(graph: Graph) -> Graph:
     attributes. So two equal chains merge from end to end, in one walk from the inputs.
 
     - The operands of an op in `COMMUTATIVE` may stand in either order. `sub`, `div` and `matmul`
-      are not commutative.
+      are not commutative; `max` and `min` are not in the set, since max(0.0, -0.0) may be either.
     - Constants are equal if they have the same element type, shape and *bytes*. (So -0.0 is not
       0.0, and NaN is NaN.)
     - Attributes count: softmax along axis 0 is not softmax along axis 1, and a pad with -0.0 is not
