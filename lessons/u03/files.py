@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,11 @@ def _kernel(node: Any) -> str:
     """What a kernel of onnxruntime does: Conv + Add + Relu."""
     does = [a.s.decode() for a in node.attribute if a.name == "activation"]
     return " + ".join([node.op_type, *(["Add"] if len(node.input) == 4 else []), *does])
+
+
+def share(one: Sequence[float], other: Sequence[float]) -> tuple[float, float]:
+    """The least and the most percent that one time can be of another; each was measured twice."""
+    return 100 * min(one) / max(other), 100 * max(one) / min(other)
 
 
 def compared(name: str, files: Mapping[str, Any], at: Iterable[Place]) -> dict[Place, list[float]]:

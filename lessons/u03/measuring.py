@@ -17,7 +17,7 @@ from course_lib.draw.plots.roofline import Dot
 from course_lib.exercises import baselines, plugged
 from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import apply
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import traffic
 from course_lib.lower.executed import executed
 from course_lib.measure.turns import in_turns, least
@@ -144,6 +144,23 @@ def with_heuristics(graphs: Sequence[Graph], heuristics: Heuristics) -> list[lis
             costs = [cost(fuse(graph)) for graph in graphs]
         rows.append([name, *map(sum, zip(*costs, strict=True))])
     return rows
+
+
+def refused(programs: Mapping[str, Graph], rule: Callable[..., bool]) -> list[list[Any]]:
+    """The edges that one kernel could hold and this heuristic refuses: both ends, the bytes."""
+    rows: dict[tuple[str, ...], float] = {}
+    for name, graph in programs.items():
+
+        def asked(producer: Node, consumer: Node, name: str = name) -> bool:
+            yes = rule(producer, consumer)
+            if not yes and producer.op not in ("input", "constant"):
+                ends = (f"{n.op} {list(n.type.shape)}" for n in (producer, consumer))
+                rows[(name, *ends)] = producer.type.nbytes / 1e6
+            return yes
+
+        with plugged("passes.should_fuse", asked):
+            fuse(graph)
+    return [[*row, megabytes] for row, megabytes in rows.items()]
 
 
 def on_the_clock(graphs: Mapping[str, Graph], heuristics: Heuristics) -> list[list[Any]]:

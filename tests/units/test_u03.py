@@ -23,7 +23,7 @@ from autograder.validate import verdict_of
 from autograder.wire.codec import Codec, Unsendable
 from course_lib.cost.work import operations
 from course_lib.exercises import baselines, plugged, slot
-from course_lib.ir.graph.build import exp, reduce_sum, relu, trace, transpose
+from course_lib.ir.graph.build import exp, neg, reduce_sum, relu, trace, transpose
 from course_lib.ir.graph.graph import value_names
 from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, inp
@@ -37,7 +37,15 @@ from course_lib.models import MODELS
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.fusion.absorb_pads import absorb_pads
 from course_lib.passes.fusion.fuse import fuse
-from course_lib.passes.fusion.groups import MOVES, REDUCTIONS, check_group, kind_of, per_row
+from course_lib.passes.fusion.groups import (
+    MOVES,
+    REDUCTIONS,
+    as_kernels,
+    check_group,
+    fits,
+    kind_of,
+    per_row,
+)
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.prepare.decompose import decompose
 from lessons.u03 import measuring
@@ -48,7 +56,7 @@ from lessons.u03.elsewhere import (
     recorded_costs,
 )
 from lessons.u03.evidence import EVIDENCE, GROUPS, REASONS
-from lessons.u03.files import exported, operators, session
+from lessons.u03.files import exported, operators, session, share
 from lessons.u03.measuring import (
     CORE,
     PASSES,
@@ -57,6 +65,7 @@ from lessons.u03.measuring import (
     fastest,
     fused,
     ready,
+    refused,
     together,
 )
 from lessons.u03.programs import PROGRAMS
@@ -138,11 +147,42 @@ def test_the_heuristic_gains_by_reductions_and_by_rows():
 
 
 def test_what_folded_batch_norms_save_where_all_is_fused(imported):
-    """Section 3: no kernel, and 0.02 MB."""
+    """Further: no kernel, and 0.02 MB."""
     plain = cost(fused(imported("resnet18"), *CORE))
     folded = cost(fused(imported("resnet18"), *CORE, "passes.bn_fold"))
     assert plain[0] == folded[0] == 41
     assert plain[1] - folded[1] == pytest.approx(0.02, abs=0.002)
+
+
+def test_the_edges_that_equal_shapes_and_movement_refuse():
+    """Reductions and numbers for a row, which are to be gained, and edges that repeat work."""
+    rows = refused(PROGRAMS, shape_or_movement)
+    reductions = [row for row in rows if row[2].split()[0] in REDUCTIONS]
+    assert len(rows) > len(reductions) == 2 and {row[0] for row in rows} < {*PROGRAMS}
+    assert any(row[0] == "masked" and row[2].startswith("add [4, ") for row in rows)
+
+
+def test_a_share_of_two_times_is_a_range():
+    assert share([40.0, 50.0], [100.0, 80.0]) == (40.0, 62.5)
+
+
+def test_a_node_of_a_group_does_not_ask_whether_it_fits():
+    x = inp("x", "f32[4]")
+    one, other = (y := relu(x)), neg(y)
+    assert fits(one, [other])
+    with pytest.raises(ValueError, match="before you put the node into the group"):
+        fits(one, [one, other])
+
+
+def test_a_new_list_for_each_member_is_told():
+    def fuse_into_new_lists(graph):
+        group_of = {}
+        for node in reversed(graph.nodes):
+            readers = graph.users()[node]
+            group_of[node] = [*group_of[readers[0]], node] if readers else [node]
+        return as_kernels(graph, group_of)
+
+    assert "a new list" in verdict_of(slot("passes.fuse"), fuse_into_new_lists).problem
 
 
 def test_short_calls_are_timed_for_longer():
@@ -152,7 +192,7 @@ def test_short_calls_are_timed_for_longer():
 
 
 def shape_or_movement(producer, consumer):
-    """The third heuristic of section 5."""
+    """The third heuristic of section 3."""
     return producer.type.shape == consumer.type.shape or producer.op in MOVES
 
 
@@ -409,7 +449,9 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
         points, bonus = slot(name).points, "bonus " * slot(name).further
         assert f"{name}: passed ({points} of {points} {bonus}point" in text
     assert "needs your answer" not in text
-    assert text.count("You said 10 percent; it is") == 2
+    judged = text.count("You said 10 percent; it is")
+    assert judged + text.count("differ too much to judge your guess") == 2
+    assert "You said 10 MB; it is 3.21" in text
     assert "is not output of any previous nodes" in text, "the toy surgery forgets the branches"
     bill = text[text.index("kernels before") :].splitlines()
     for name, (count, _) in REFERENCE_BILL.items():

@@ -26,14 +26,14 @@ REFERENCE_BILL = {
 }
 
 
-@exercise("u03.saved", unit=3, points=1, kind="number")
+@exercise("u03.saved", unit=3, points=1, kind="number", further=True)
 def saved(graph: Graph) -> float:
     """How many MB are no longer moved if all operations of `graph` become one kernel?
 
     Each kernel reads each of its operands once, however often it uses it, and writes its result
     once. Count everything that is read and written, before and after, even for a program that none
     of our kernels could hold. The program has no constants and one output; every other value in it
-    is read by somebody.
+    is read by some operation.
 
     1 MB is 10**6 bytes. An answer within 1 % is right.
     """

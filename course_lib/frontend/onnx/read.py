@@ -137,7 +137,7 @@ class _Importer:
                 raise _Located(f"{node.op_type} (from {where[0]}): {reason}") from error
             self.written.update(node.output)
             for name, result in zip_longest(node.output, results[: len(node.output)]):
-                if name:  # an output without a name is one that nobody reads
+                if name:  # an output without a name is one that nothing reads
                     self.values[name] = Missing(node.op_type, name) if result is None else result
 
     def _translate(self, node: onnx.NodeProto, origin: tuple[str, ...]) -> Sequence[Value]:

@@ -5,8 +5,8 @@
     %z = Relu(%y)                      fuse_relu        ==>   %z = FusedConv(%x, %w2, %b2)
 
 The same two steps as `passes/clean/bn_fold.py` and `passes/fusion/fuse.py`, on the file format
-instead of our graph: values are names, nodes are a list, and whoever renames a value has to think
-of everybody who reads it. Both functions return a new model. Next room:
+instead of our graph: values are names, nodes are a list, and to rename a value is to think
+of all its readers. Both functions return a new model. Next room:
 `bridges/peers.py`, which runs it.
 """
 
@@ -39,7 +39,7 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
     an attribute of the batch norm; without it, it is 1e-5.
 
     A batch norm stays, and its Conv with it,
-    - if somebody else reads c, or if c is an output of the graph;
+    - if anything else reads c, or if c is an output of the graph;
     - if one of the two has a `domain` that is not empty, as operators of others have;
     - if it is in training mode: attribute `training_mode` 1, or a second output with a name;
     - if w, b or one of the four vectors is not a constant. `constants_of(graph)` finds them:
@@ -51,7 +51,7 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
     The input model is not changed. Initializers that others read keep their values: the new weight
     and bias are new initializers, of the weight's element type, with names that nothing else has,
     not even in the branches of an If: `names_in(graph)` has all names in use.
-    Initializers that nobody reads any more are removed. The inputs and outputs of the graph keep
+    Initializers that nothing reads any more are removed. The inputs and outputs of the graph keep
     their names, and `onnx.checker.check_model` accepts the result. What stands in a graph inside
     a node (the branches of an If) stays as it is.
     """
@@ -115,14 +115,14 @@ def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
         y = Relu(c)          ==>    y = FusedConv(x, w, b) {activation = "Relu"}
 
     FusedConv is one of onnxruntime's own operators, in the domain "com.microsoft". It keeps the
-    Conv's operands and attributes, and gets one more attribute. If the result has one, the model's
-    `opset_import` names its domain, once, in version 1; if it has none, nothing changes.
+    Conv's operands and attributes, and gets one more attribute. If at least one pair was fused, the
+    model's `opset_import` names its domain, once, in version 1. If none was, nothing changes.
 
     A pair stays as it is
-    - if anybody else reads c: another node, a graph inside a node, or the caller, because c is an
+    - if anything else reads c: another node, a graph inside a node, or the caller, because c is an
       output of the graph;
     - if `element_types(model)` does not say that w holds 32-bit floats (`onnx.TensorProto.FLOAT`):
-      on a processor, onnxruntime has a FusedConv for no other type;
+      onnxruntime's FusedConv for processors supports only those;
     - if one of the two has a `domain` that is not empty, as operators of others have.
 
     The model that was given is not changed. The inputs and outputs of the graph keep their names.
@@ -194,7 +194,7 @@ def attribute(node: onnx.NodeProto, name: str, default):
 
 
 def sweep(graph: onnx.GraphProto) -> None:
-    """Remove, in place, what nobody reads: initializers, and Constant and Identity nodes; then the
+    """Remove, in place, what nothing reads: initializers, and Constant and Identity nodes; then the
     types of values that are gone."""
     uses = count_uses(graph)
     for node in reversed(list(graph.node)):

@@ -28,35 +28,23 @@ def cse(graph: Graph) -> Graph:
     """Merge nodes that compute the same value: of several equal ones, the first is kept as it is.
 
     Two nodes are equal if they have the same op, equal operands (after merging) and equal
-    attributes; their types are then the same, too. So two equal chains merge from end to end, in
-    one walk from the inputs.
+    attributes. So two equal chains merge from end to end, in one walk from the inputs.
 
     - The operands of an op in `COMMUTATIVE` may stand in either order. `sub`, `div` and `matmul`
-      are not commutative; `max` and `min` are not in the set, because max(0.0, -0.0) may be either
-      zero.
+      are not commutative; `max` and `min` are not in the set, since max(0.0, -0.0) may be either.
     - Constants are equal if they have the same element type, shape and *bytes*. (So -0.0 is not
       0.0, and NaN is NaN.)
     - Attributes count: softmax along axis 0 is not softmax along axis 1, and a pad with -0.0 is not
-      a pad with 0.0, though Python says that 0.0 == -0.0. Names and origins do not.
+      a pad with 0.0. Names and origins do not.
     - Inputs are never merged with each other. Outputs may be: both then return the same node.
     - Nodes that were merged away are not in the result; other dead nodes of `graph` stay.
 
     Near-linear time: do not compare all pairs.
 
-    >>> from course_lib.ir.graph.graph import print_graph
-    >>> from course_lib.ir.graph.parse import parse_graph
-    >>> graph = parse_graph('''
-    ... graph @f(%x: f32[4], %y: f32[4]) -> (f32[4]) {
-    ...   %0 = add(%x, %y) : f32[4]
-    ...   %1 = exp(%0) : f32[4]
-    ...   %2 = add(%y, %x) : f32[4]
-    ...   %3 = exp(%2) : f32[4]
-    ...   %4 = sub(%1, %3) : f32[4]
-    ...   return %4
-    ... }''')
-    >>> print(print_graph(cse(graph)))
-    graph @f(%x: f32[4], %y: f32[4]) -> (f32[4]) {
-      %0 = add(%x, %y) : f32[4]
+    >>> from course_lib.ir.graph.build import exp, trace
+    >>> cse(trace(lambda x, y: exp(x + y) - exp(y + x), "f32[4]", "f32[4]"))
+    graph @main(%x0: f32[4], %x1: f32[4]) -> (f32[4]) {
+      %0 = add(%x0, %x1) : f32[4]
       %1 = exp(%0) : f32[4]
       %2 = sub(%1, %1) : f32[4]
       return %2

@@ -26,14 +26,12 @@ def dce(graph: Graph) -> Graph:
 
     A node is live if it is an output, or if a live node reads it. The result holds the live nodes
     of `graph` and all of its inputs, and nothing else, as the same objects. Its name, its inputs
-    and its outputs are those of `graph`. Any order in which the nodes can be computed will do; the
-    simplest is the old one.
+    and its outputs are those of `graph`. Any order in which the nodes can be computed will do.
 
-    - An input stays even if nobody reads it: the inputs are the signature that callers rely on.
+    - An input stays even if nothing reads it: the inputs are the signature that callers rely on.
     - Having a user is not enough: in a chain of dead nodes, every one but the last has a user.
     - Constants are nodes like any other: a dead constant goes.
-    - No op of this IR has side effects. In a language with stores, prints or random numbers those
-      would be live from the start, like outputs.
+    - No op of this IR has side effects.
 
     Linear time: each node and each edge is looked at once, without recursion.
 

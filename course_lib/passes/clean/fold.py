@@ -28,7 +28,7 @@ def fold(graph: Graph) -> Graph:
     The value is the interpreter's: `evaluate(node, operand values)`. Folding cascades: a node whose
     operands were just folded is folded too, in the same walk. An op without operands, such as a
     small `iota`, is folded too. The new constant keeps the node's name, and the origins of the node
-    and of its operands. Operands that nobody needs any more are left for `dce`.
+    and of its operands. Operands that nothing needs any more are left for `dce`.
 
     A node stays as it is
     - if its result is big: more than `SMALL` bytes and more bytes than its operands have together.
@@ -38,22 +38,12 @@ def fold(graph: Graph) -> Graph:
     - if it is an input or a constant already, or if its size is not known yet. For such a symbolic
       shape, `node.type.is_static` is false, and `node.type.nbytes` raises.
 
-    >>> from course_lib.ir.graph.graph import print_graph
-    >>> from course_lib.ir.graph.parse import parse_graph
+    >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce
-    >>> graph = parse_graph('''
-    ... graph @f(%x: f32[4]) -> (f32[4]) {
-    ...   %0 = constant dense<3.0> : f32[]
-    ...   %1 = constant dense<4.0> : f32[]
-    ...   %2 = mul(%0, %1) : f32[]
-    ...   %3 = add(%2, %1) : f32[]
-    ...   %4 = add(%x, %3) : f32[4]
-    ...   return %4
-    ... }''')
-    >>> print(print_graph(dce(fold(graph))))
-    graph @f(%x: f32[4]) -> (f32[4]) {
+    >>> dce(fold(trace(lambda x: x + (const(3.0) * 4.0 + 4.0), "f32[4]")))
+    graph @main(%x0: f32[4]) -> (f32[4]) {
       %0 = constant dense<16.0> : f32[]
-      %1 = add(%x, %0) : f32[4]
+      %1 = add(%x0, %0) : f32[4]
       return %1
     }
     <BLANKLINE>

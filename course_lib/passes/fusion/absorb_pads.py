@@ -23,7 +23,7 @@ from course_lib.passes.infra.contract import contract
 def absorb_pads(graph: Graph) -> Graph:
     """Put each pad into the kernel that computes what it pads, after `fuse`.
 
-    Only if nobody else reads the unpadded value: it is in memory no longer. The kernel has to be
+    Only if nothing else reads the unpadded value: it is in memory no longer. The kernel has to be
     elementwise or an epilogue, with one loop nest that writes each result once. The new `fused`
     node keeps the kind of the kernel, and carries the origins of both; the old one is left for
     `dce`.

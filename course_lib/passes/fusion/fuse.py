@@ -37,7 +37,7 @@ def fuse(graph: Graph) -> Graph:
 
     A node joins the group of its users if
     - it has users, *all* of them are in the same group, and it is not an output of the graph:
-      if somebody outside needs its value, it cannot, for our kernels write only one value each;
+      our kernels write only one value each;
     - one kernel can hold the group with it: `fits(node, group)`, with the group's users first;
     - it pays for each of its users: `heuristic.should_fuse(node, user)`.
     Otherwise it begins a group of its own. `as_kernels` writes the groups down.

@@ -29,7 +29,12 @@ LONGEST_ROW = 8192  # elements of a row that a kernel may keep on its stack
 
 
 def fits(node: Node, group: Sequence[Node]) -> bool:
-    """Can one kernel compute `node`, all of whose users are in `group`, and this group?"""
+    """Can one kernel compute `node`, all of whose users are in `group`, and this group?
+
+    The group has its users before their producers. ValueError if `node` is in it already.
+    """
+    if node in group:
+        raise ValueError(f"fits({node!r}, group): ask before you put the node into the group")
     return len(group) < LARGEST and kind_of([*group, node]) is not None
 
 

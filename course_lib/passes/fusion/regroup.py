@@ -3,7 +3,7 @@
     (("2", "3"), ("5", "6", "7"))     %2 and %3 are one kernel, and so are %5, %6 and %7
 
     cut    ("5", "6", "7")      ->   ("6", "7") and %5 alone, which is written to memory
-    join   ("2", "3"), ("4",)   ->   ("2", "3", "4"), if nobody else reads %3
+    join   ("2", "3"), ("4",)   ->   ("2", "3", "4"), if nothing else reads %3
 
 From every legal grouping these steps lead to every other one: cut all groups, then join. The result
 stays the same; how long it takes does not. `tune/groups.py` searches, and `fuse_as` replays what

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.check.cases import for_each
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, checks
 from autograder.check.programs import deep, diamond, graphs
 from autograder.check.properties import valid_graph
 from autograder.units.u02.checks.shared import compiles, doubled_often, takes_large
@@ -25,11 +25,8 @@ CONSTANTS = "Constants are nodes like any other: a dead constant goes"
 ALONE = "No op of this IR has side effects"
 ONCE = "Linear time: each node and each edge is looked at once, without recursion"
 
-background("passes.dce", "In a language with stores, prints or random numbers ... like outputs",
-           because="about other languages")  # fmt: skip
 
-
-@checks("passes.dce", spec="An input stays even if nobody reads it")
+@checks("passes.dce", spec="An input stays even if nothing reads it")
 def dce_keeps_unused_inputs(dce):
     """Inputs stay, in their order, needed or not."""
     before = trace(lambda x, y, z: relu(y), "f32[4]", "f32[4]", "f32[4]")
@@ -37,7 +34,7 @@ def dce_keeps_unused_inputs(dce):
     if after.inputs != before.inputs:
         problem = "The inputs must be those of the program, in the same order."
         raise Wrong(problem, program=before, got=after)
-    return "inputs that nobody reads"
+    return "inputs that nothing reads"
 
 
 def _dead_beside_relu() -> list[tuple[Graph, str]]:
@@ -132,7 +129,7 @@ def _live() -> list[tuple[Graph, str]]:
         (Graph("turned", (x, y), (y, x, last := neg(y)), (last,)),
          "The inputs are x and y, in this order; the nodes begin with y."),
         (Graph.of([x, twin], [neg(twin)], "alike"),
-         "Two inputs have one name, and nobody reads the first."),
+         "Two inputs have one name, and nothing reads the first."),
     ]  # fmt: skip
 
 

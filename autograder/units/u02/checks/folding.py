@@ -25,7 +25,7 @@ from course_lib.passes.clean.cse import exactly
 from course_lib.passes.clean.fold import SMALL
 
 LABELS = "keeps the node's name, and the origins of the node and of its operands"
-LEFT = "Operands that nobody needs any more are left for `dce`"
+LEFT = "Operands that nothing needs any more are left for `dce`"
 VALUE = "The value is the interpreter's"
 CASCADE = "a node whose operands were just folded is folded too, in the same walk"
 AS_IT_IS = "if it is an input or a constant already"
@@ -37,7 +37,7 @@ UNKNOWN = "or if its size is not known yet"
 MORE_THAN_SMALL = "more than `SMALL` bytes and more bytes than its operands have together"
 READ_TWICE = "An operand that is read twice counts once"
 # Why a constant must stay, and the words that say so.
-DEAD = ("must stay, though nobody may read it any more: removing what is dead is for dce.",
+DEAD = ("must stay, though nothing may read it any more: removing what is dead is for dce.",
         LEFT)  # fmt: skip
 ANOTHER = ("is a constant already, so this very node must stay, but here is another one with its "
            "value.", AS_IT_IS)  # fmt: skip

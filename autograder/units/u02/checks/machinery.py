@@ -183,7 +183,7 @@ NEW = "Each node, with its new operands, is offered to the rules in their order"
 AGAIN = "The replacement is offered to all the rules again, until none applies"
 LEFT = "what is new below it is left as the rule made it"
 HUNDRED = "If a node has been replaced 100 times and a rule still applies, raise ValueError"
-STAYS = "Nodes that nobody reads are left for `dce`"
+STAYS = "Nodes that nothing reads are left for `dce`"
 ONE_WALK = "Apply rules in one walk from the inputs to the outputs"
 A_RULE = "A rule is a function: it takes a node and returns the node to put in its place, or None"
 
@@ -290,7 +290,7 @@ def gives_up_after_a_hundred(apply_rules):
 
 @checks("u02.apply_rules", spec=[STAYS, NEW])
 def keeps_dead_code_and_bits(apply_rules):
-    """A rule that holds keeps every bit; nodes that nobody reads stay and are rewritten too."""
+    """A rule that holds keeps every bit; nodes that nothing reads stay and are rewritten too."""
     graph = trace(lambda x: neg(neg(x)) + relu(neg(neg(x))), F)
     same_bits(graph, apply_rules(graph, [by.no_double_neg]), spec=NEW)
     (x,) = graph.inputs

@@ -144,7 +144,7 @@ def drops_what_cannot_be_seen(drop_zeros, make, wanted, why, spec):
 
 @checks("u02.drop_zeros", spec=HIDDEN)
 def looks_at_no_dead_user(drop_zeros):
-    """A sum that is read by what is returned, and by an operation that nobody reads."""
+    """A sum that is read by what is returned, and by an operation that nothing reads."""
     graph = trace(lambda x: (x + 0.0) + 1.0, F)
     before = Graph("main", graph.inputs, (*graph.nodes, -graph.ops[0]), graph.outputs)
     problem = "An addition of 0.0 must go here. What is dead shows nothing: it has no users."

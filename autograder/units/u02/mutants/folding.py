@@ -32,7 +32,7 @@ mutants(
     forgets_origins=("origins(rebuilt, *inputs)", "()"),
     origins_of_two_operands=("*inputs))", "*inputs[:2]))"),
     lets_errors_out=("(ValueError, TypeError, IndexError, ArithmeticError)", "()"),
-    # Takes the operands away that nobody reads any more: that is dce.
+    # Takes the operands away that nothing reads any more: that is dce.
     sweeps_as_it_goes=lambda graph: dce(fold(graph)),
     # 1,024 bytes are small, it says. `SMALL` is another number.
     with_a_limit_of_its_own=("SMALL", "1024"),

@@ -118,7 +118,7 @@ def _demands(graph: Graph, a: Node, b: Node, between: list[Node]) -> list[tuple]
         (a in b.inputs, turned if b in a.inputs else apart, READS, pair),
         (two == "elementwise", f'kind_of([b, a]) must be "elementwise"; here it is {two!r}.', TWO,
          pair),
-        (not contractions, "No operation may be a contraction: section 3 already shows one that "
+        (not contractions, "No operation may be a contraction: section 2 already shows one that "
          "makes a kernel wait.", CONTRACTION, contractions),
         (between, "An operation outside must need a, and b must need that operation. Here nothing "
          "outside lies on a way from a to b, so one kernel can compute both.", NEEDS, pair),

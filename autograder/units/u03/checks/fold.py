@@ -152,7 +152,7 @@ def _all_fold(left: int, norms: int) -> str:
     """Why all must go; where only some are left, the old graph may still be read."""
     problem = (
         "Each of these batch norms has a convolution before it, with no more than a bias "
-        "between them, and nobody else reads what is between them, so all must be folded. "
+        "between them, and nothing else reads what is between them, so all must be folded. "
     )
     old = f"Of {norms}, {left} {'are' if left > 1 else 'is'} left. If you fold them all, a new "
     old += "convolution reads a node of the old graph: take its x from `inputs`."

@@ -32,6 +32,11 @@ WORDS = (
     *("Put connected nodes into groups", "The result is the same bit for bit"),
 )
 
+NOTHING_SHARED = (
+    "Here no two operations share a kernel. `as_kernels` asks whether nodes have the same list "
+    "object: append to the users' list, for `group + [node]` is a new list."
+)
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -129,13 +134,15 @@ class _Groups:
         elif reason is None and self._one_kernel_holds(node, group := self.group_of[users[0]]):
             text = "all of its users are in there, it is not an output, one kernel can hold them"
             text = f"%{node.name} must join the group of %{group[-1].name}: {text}, and it pays."
+            if not any(kernel.op == "fused" for kernel in self.after.ops):
+                text += f" {NOTHING_SHARED}"
             raise self.wrong(text, JOINS, node)
 
     def _reason(self, node: Node) -> tuple[str, str] | None:
         """Why this node may join no group, leaving aside what a kernel can hold."""
         users = self.users[node]
         if not users:
-            return "nobody reads it", "it has users"
+            return "nothing reads it", "it has users"
         if node in self.outputs:
             return "it is an output of the program", EVERYONE
         apart = next((u for u in users if self.group_of[u] is not self.group_of[users[0]]), None)

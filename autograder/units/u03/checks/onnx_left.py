@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from autograder.units.u03.checks import onnx_models as given
 from autograder.units.u03.checks.onnx_models import CONV, OTHERS, PAIR, Case, choice, norm, small
 
-READER = "if somebody else reads c, or if c is an output of the graph"
+READER = "if anything else reads c, or if c is an output of the graph"
 TRAINING, SECOND = "if it is in training mode", "a second output with a name"
 CONSTANT = "if w, b or one of the four vectors is not a constant"
 REPLACED = "also an input of the graph"

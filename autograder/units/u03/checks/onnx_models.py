@@ -28,7 +28,7 @@ def small(nodes: str, *outputs: str, x: tuple[int, ...] = SIGNAL, sizes: Sizes |
           inputs: Iterable[str] = (), idle: Iterable[str] = (), opset: int = 17, low: float = 0.1,
           seed: int = 0) -> onnx.ModelProto:  # fmt: skip
     """A model of these nodes. `inputs` are initializers that a caller may replace, `idle` those
-    that nobody reads; no variance is below `low`."""
+    that nothing reads; no variance is below `low`."""
     axes = ",".join(f"d{axis}" for axis in range(len(x)))
     results = ", ".join(f"float[{axes}] {name}" for name in outputs)
     given = ",".join(map(str, x))
@@ -216,7 +216,7 @@ def _with_other_readers() -> list[Case]:
          "business.", EACH),
         (small(PAIR + choice("r = Add(y, only_inside)"), "z"),
          "The branches of the If read y and an initializer.", KEEP),
-        (_weight_as_an_output(), "The weight is an output, and nobody reads an input.", ENDS),
+        (_weight_as_an_output(), "The weight is an output, and nothing reads an input.", ENDS),
         # Initializers that only a graph inside a node reads.
         (small(PAIR + choice(*parts), "z"), "Each branch of the If reads an initializer of its "
          "own.", KEEP),
@@ -253,12 +253,12 @@ def two_pairs(end: str) -> onnx.ModelProto:
 # What else the file of `taken` names.
 NAMES = {
     "an initializer": "offset",
-    "an initializer that nobody reads, before all others": "idle",
-    "an initializer that nobody reads, behind all others": "rest",
+    "an initializer that nothing reads, before all others": "idle",
+    "an initializer that nothing reads, behind all others": "rest",
     "a value": "sum",
-    "a value that nobody reads, before all others": "nobody",
-    "a value that nobody reads, behind all others": "either",
-    "an input that nobody reads": "spare",
+    "a value that nothing reads, before all others": "nobody",
+    "a value that nothing reads, behind all others": "either",
+    "an input that nothing reads": "spare",
     "a value in one branch": "r",
     "a value in the other branch": "t",
     "a value in a branch of a branch": "s",

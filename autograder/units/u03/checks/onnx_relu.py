@@ -23,12 +23,12 @@ RULE = 'y = FusedConv(x, w, b) {activation = "Relu"}'
 KEEPS = "It keeps the Conv's operands and attributes, and gets one more attribute"
 OWN = 'one of onnxruntime\'s own operators, in the domain "com.microsoft"'
 IMPORT = "`opset_import` names its domain, once, in version 1"
-NOTHING = "if it has none, nothing changes"
+NOTHING = "If none was, nothing changes"
 STAYS = "A pair stays as it is"
 GIVEN = "The model that was given is not changed"
 INSIDE = "What stands in a graph inside a node (the branches of an If) stays as it is"
 WORDS = (FUSE, RULE, KEEPS, OWN, IMPORT, NOTHING, STAYS, GIVEN, ENDS, INSIDE, NEW,
-         "If the result has one")  # fmt: skip
+         "If at least one pair was fused")  # fmt: skip
 
 
 @checks(RELU, spec=WORDS)

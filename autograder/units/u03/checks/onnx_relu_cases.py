@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 from autograder.units.u03.checks.onnx_models import CONV, SIGNAL, Case, choice, norm, small, typed
 from autograder.units.u03.checks.onnx_models import read_elsewhere as others
 
-READS = "if anybody else reads c"
+READS = "if anything else reads c"
 NODE, WITHIN = "another node", "a graph inside a node"
 CALLER = "because c is an output of the graph"
 FLOATS = "does not say that w holds 32-bit floats"
@@ -25,7 +25,7 @@ INNER = "What stands in a graph inside a node (the branches of an If) stays as i
 ATTRIBUTES = "It keeps the Conv's operands and attributes"
 ONCE = "`opset_import` names its domain, once, in version 1"
 OTHERS = "if one of the two has a `domain` that is not empty"
-NOTHING = "if it has none, nothing changes"
+NOTHING = "If none was, nothing changes"
 PAIR = f"{CONV}y = Relu(c)\n"
 COMPUTED = f"w = Abs(w_raw) {PAIR}"
 
@@ -56,7 +56,7 @@ def apart() -> list[Case]:
 
 
 def _with_much_beside_it() -> onnx.ModelProto:
-    """Weights of f64, an initializer and a node that nobody reads, and a declared type."""
+    """Weights of f64, an initializer and a node that nothing reads, and a declared type."""
     model = typed(small(PAIR + "idle = Neg(x)", "y", idle=["spare"]), np.float64)
     return _declared(model, "c", SIGNAL, TensorProto.DOUBLE)
 

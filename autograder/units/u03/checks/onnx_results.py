@@ -22,7 +22,7 @@ from autograder.check.properties import close
 Model = onnx.ModelProto
 
 FOLD_ALL = "Fold each BatchNormalization of an ONNX model into the Conv before it"
-FOLD_UNUSED = "Initializers that nobody reads any more are removed"
+FOLD_UNUSED = "Initializers that nothing reads any more are removed"
 FOLD_NEW = "The input model is not changed"
 FORMULA = "w2[oc] = w[oc] * factor[oc]"
 NEW = "Returns a new model"
@@ -61,7 +61,7 @@ def folds(before: Model, fold: Any, spec: str = FOLD_ALL, formula: str = FORMULA
         error.spec = spec if problem else error.spec
         raise
     if unread := _unread(after) - _unread(before):
-        problem = f"{min(unread)!r} must be removed: nobody reads it any more."
+        problem = f"{min(unread)!r} must be removed: nothing reads it any more."
         raise wrong(problem, before, after, FOLD_UNUSED)
     return after
 
@@ -73,7 +73,7 @@ def _only_norms_are_gone(before: Model, after: Model, spec: str, left: int) -> N
             del ops[gone]
     wanted["BatchNormalization"] = left
     dead = Counter(n.op_type for n in before.graph.node if not _read(before.graph) & {*n.output})
-    if mine - wanted or wanted - mine - dead:  # what nobody reads may stay or go, too
+    if mine - wanted or wanted - mine - dead:  # what nothing reads may stay or go, too
         must = f"All batch norms here but {left} must" if left else "Every batch norm here must"
         problem = f"{must} be folded, so that these nodes are left: {counted(wanted)}."
         raise wrong(problem, before, after, spec)

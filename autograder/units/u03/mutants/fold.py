@@ -33,7 +33,7 @@ alternatives(
     "passes.bn_fold",
     # b' + conv, under names of its own.
     bias_on_the_left=("conv, b2, name=norm.name", "b2, conv"),
-    # What nobody reads may go at once.
+    # What nothing reads may go at once.
     then_dce=lambda graph: dce(slot("passes.bn_fold").reference(graph)),
     # Rounds in between, as most compilers do.
     in_f32=(".astype(np.float64)", ""),

@@ -60,7 +60,7 @@ mutants(
     only_neighbours=("conv is None", f"conv is None or {BEFORE} != conv"),
     # LeakyRelu is a Relu, too, by its name.
     of_that_ending=("n.op_type == 'Relu'", "n.op_type.endswith('Relu')"),
-    # Takes away what nobody reads, also where nothing is fused and so nothing changes.
+    # Takes away what nothing reads, also where nothing is fused and so nothing changes.
     cleans_up_as_well=("return model", "sweep(graph)\n    return model"),
     nothing=deepcopy,
 )
