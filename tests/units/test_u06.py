@@ -20,7 +20,7 @@ from course_lib.ir.loops.walk import loops
 from course_lib.lower.lower import lower
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, BEFORE, measure
-from course_lib.machine.cover import TILES, cover, maximal_munch
+from course_lib.machine.cover import PATTERNS, cover, maximal_munch
 from course_lib.machine.depends import bound, needs_of
 from course_lib.machine.list_schedule import as_given
 from course_lib.machine.lives import lives_of, pressure
@@ -70,7 +70,7 @@ def test_the_steps_of_the_linear_layer():
     counts = {step: (run.instructions, run.spills, run.cycles) for step, (_, run) in runs.items()}
     assert counts == {
         "one by one": (770, 475, 1940),
-        "your tiles": (674, 475, 1556),
+        "your patterns": (674, 475, 1556),
         "your registers": (199, 0, 445),
         "your order": (199, 0, 322),
     }
@@ -143,8 +143,8 @@ def test_which_free_register_is_taken_matters_to_the_order():
 
 def test_the_worked_example():
     tree = ("add", ("mul", "v1", ("const", 0.5)), ("load", "y", 0))
-    assert cover(tree, TILES) == ["muli", "addm"]
-    assert maximal_munch(tree, TILES) == ["li", "ld", "fma"]
+    assert cover(tree, PATTERNS) == ["muli", "addm"]
+    assert maximal_munch(tree, PATTERNS) == ["li", "ld", "fma"]
     one = select(block_of(kernels()["0.5·x + y"]))
     assert len(one) == 16
 
@@ -283,7 +283,7 @@ def test_what_is_kept_between_calls_is_told_so():
     [
         ("the_root_first", "come before it, those of its left operand first"),
         ("the_right_operand_first", "those of its left operand first"),
-        ("without_the_leaves", "Cover an expression tree with tiles so that"),
+        ("without_the_leaves", "Cover an expression tree with patterns so that"),
     ],
 )
 def test_names_that_are_no_cover_quote_the_sentence_they_go_against(mistake, sentence):
@@ -298,9 +298,9 @@ def test_a_cover_that_is_dear_in_every_call_is_told_its_cost():
 
 
 def test_costs_may_be_fractions():
-    tiles = {"li": (("const",), 0.25), "mul": (("mul", "_", "_"), 0.5),
+    patterns = {"li": (("const",), 0.25), "mul": (("mul", "_", "_"), 0.5),
              "muli": (("mul", "_", ("const",)), 0.875)}  # fmt: skip
-    assert cover(("mul", "v1", ("const", 2.0)), tiles) == ["li", "mul"]
+    assert cover(("mul", "v1", ("const", 2.0)), patterns) == ["li", "mul"]
 
 
 def test_the_table_of_tiles_holds_the_best():
