@@ -1,7 +1,7 @@
 """Production compilers on the kernels of unit 6: LLVM's spills, its allocators, llvm-mca, tinygrad.
 
 What needs a tool that may be missing is recorded; a word says which of the two a table shows.
-Next room: experiments.py.
+Next room: pipelined.py.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from course_lib.machine.select import select
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.schedule.schedule import schedule
-from lessons.u06 import listings, tables, wild
+from lessons.u06 import listings, pipelined, tables, wild
 from lessons.u06.experiments import experiments
 from lessons.u06.kernels import CONV_GRAPH, LINEAR_GRAPH, kernels, tile
 
@@ -182,6 +182,19 @@ def test_small_programs_take_as_few_cycles_as_said():
 def test_the_rule_counts_what_is_alive(size):
     rows, vectors = size
     assert pressure(lives_of(select(block_of(tile(*size))))) == rows * vectors + vectors + 1
+
+
+@pytest.mark.parametrize(("interval", "registers"), [(17, 3), (6, 4), (5, 4), (4, 7)])
+def test_a_pipelined_loop_computes_the_same_in_fewer_cycles(interval, registers):
+    run, out = pipelined.measured(interval, 100)
+    np.testing.assert_array_equal(out, 0.5 * np.arange(800) + 1)
+    assert run.cycles <= interval * 100 + 20
+    assert sum(pipelined.copies(pipelined.BODY, interval).values()) == registers
+
+
+def test_an_interval_with_fewer_cycles_than_instructions_is_none():
+    with pytest.raises(ValueError, match="4 instructions do not start in 3 cycles"):
+        pipelined.offsets(pipelined.BODY, 3)
 
 
 @pytest.mark.skipif(not LLVM_22, reason="the prose names LLVM 22")
