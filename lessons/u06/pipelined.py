@@ -20,6 +20,7 @@ from course_lib.draw.plots.table import table
 from course_lib.draw.plots.timeline import Span, timeline
 from course_lib.machine.core import Core, Instr
 from course_lib.machine.depends import needs_of
+from course_lib.machine.show import KINDS
 from course_lib.machine.simulate import Run, run
 
 # One iteration of `out[i] = 0.5 * x[i] + y[i]`, for the first vector.
@@ -85,10 +86,10 @@ def intervals_table(*intervals: int, count: int = 100) -> Picture:
 
 
 def overlapped(interval: int, count: int = 6) -> Picture:
-    """The iterations over the cycles, each in a lane of its own."""
+    """The iterations over the cycles, each in a lane of its own; loads and stores marked."""
     spans = [
-        Span(instr.op, start + interval * k, start + interval * k + 1, lane=f"iteration {k}",
-             state="marked" if instr.op in ("ld", "st") else "", tip=str(instr))
+        Span(instr.op, start + interval * k, start + interval * k + instr.row.latency,
+             lane=f"iteration {k}", state="marked" if instr.op in KINDS else "", tip=str(instr))
         for k in range(count) for instr, start in zip(BODY, offsets(BODY, interval), strict=True)
     ]  # fmt: skip
     return timeline(spans, f"an iteration every {interval} cycles", time="cycle", busy=False)
