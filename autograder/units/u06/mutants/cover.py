@@ -43,7 +43,7 @@ mutants(
         "match(p, hole) is not None) for hole in fits[n] if not isinstance(hole, str)))"
     ),
     nothing_for_a_register=(WHOLE, f"{WHOLE} or None"),
-    fewest_patterns=("cost + sum", "1 + sum"),
+    fewest_tiles=("cost + sum", "1 + sum"),
     the_root_first=("[*names, name]", "[name, *names]"),
     the_right_operand_first=("for _, inside in parts", "for _, inside in reversed(parts)"),
     without_the_leaves=("[*names, name]", "names if isinstance(pattern, tuple) and "
