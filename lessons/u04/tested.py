@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import torch
@@ -50,6 +51,6 @@ def two_tests(name: str, graph: Graph, lives: Lives | None = None) -> list[str]:
         plugged("schedule.memory.liveness", lives) if lives else nullcontext(),
         plugged("schedule.memory.assign_offsets", first_fit),
     ):
-        model = course_lib.compile(graph, passes=PLAIN, threads=1)
+        model: Any = course_lib.compile(graph, passes=PLAIN, threads=1)
     written, away = model.touched(inputs).sum(), np.abs(model(*inputs) - expected).max()
     return [f"{model.memory.size:,}", f"{written:,}", f"{away:.1g}"]

@@ -32,7 +32,7 @@ TILES = [(6, 2), (4, 3), (7, 2), (3, 4), (5, 3), (4, 4)]  # whose rows come one 
 OTHERS = {"3 × 4, vectors first": (3, 4), "1 × 10": (1, 10)}
 LLC = ("llc-22",)
 DUMP = re.compile(r"IR Dump After [^\n]*\(([\w-]+)\) \*\*\*:\n(.*?)(?=# \*\*\*|\Z)", re.S)
-PASSES = {"x86-isel": "the instruction", "register-coalescer": "which copies go",
+PASSES = {"x86-isel": "the instruction", "register-coalescer": "which copies to drop",
           "machine-scheduler": "the order", "virtregrewriter": "the register",
           "post-RA-sched": "the order, again"}  # fmt: skip
 MCA = ("llvm-mca-22",)
@@ -118,7 +118,7 @@ def passes_table() -> tuple[Picture, str]:
     counts = _after_each(program) if program else BY_PASSES.data("passes")
     rows = [[slug, choice, *counts[slug]] for slug, choice in PASSES.items()]
     header = ["LLVM's pass", "what it chooses", "instructions in the loop",
-              "registers without end", "vector registers", "order changed"]  # fmt: skip
+              "virtual registers", "vector registers", "order changed"]  # fmt: skip
     return table(rows, header), "llc ran just now" if program else BY_PASSES.words
 
 
