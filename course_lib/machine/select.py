@@ -3,7 +3,7 @@
     v3 = mul v1, v2       ->    fma v5, v1, v2, v4
     v5 = add v3, v4
 
-A block is a graph, and tiles cover trees: so the graph is cut where a value has several readers,
+A block is a graph, and patterns cover trees. So the graph is cut at a value with several readers,
 which is computed into a register once. What could be gained across such a cut is lost; to cover a
 graph as cheaply as possible is NP-complete (Koes and Goldstein, 2008). A very deep tree is cut,
 too. Next room: `lives.py`.
@@ -15,13 +15,13 @@ from dataclasses import replace
 
 from course_lib.machine.block import Block, Value
 from course_lib.machine.core import Instr, leaves
-from course_lib.machine.cover import TILES, Tiles, Tree, cover, placed
+from course_lib.machine.cover import PATTERNS, Patterns, Tree, cover, placed
 
 DEEPEST = 64  # levels of one tree
 _RANK = {"mul": 0, "load": 2, "broadcast": 2, "const": 3}  # of operands whose order is free
 
 
-def select(block: Block, tiles: Tiles = TILES) -> list[Instr]:
+def select(block: Block, patterns: Patterns = PATTERNS) -> list[Instr]:
     """Instructions for a block, in the order of the program.
 
     Each stands where the program computes its result; a store follows its value at once, unless
@@ -29,8 +29,8 @@ def select(block: Block, tiles: Tiles = TILES) -> list[Instr]:
     """
     placed_instrs: list[tuple[float, Instr]] = []
     for tree, number in trees(block):
-        for name, at, operands in placed(tree, cover(tree, tiles), tiles):
-            placed_instrs.append(_instr(name, at, operands, number, tiles))
+        for name, at, operands in placed(tree, cover(tree, patterns), patterns):
+            placed_instrs.append(_instr(name, at, operands, number, patterns))
     for place, number in block.stores:
         placed_instrs.append(
             (_after(block, place, number), Instr("st", "", (f"v{number}",), place))
@@ -83,11 +83,13 @@ def _register(tree: Tree) -> str:
 
 
 def _instr(
-    name: str, at: Tree, operands: list[Tree], root: int, tiles: Tiles
+    name: str, at: Tree, operands: list[Tree], root: int, patterns: Patterns
 ) -> tuple[float, Instr]:
-    """The instruction for a tile that lies at `at`, and its place in the order of the program."""
+    """The instruction whose pattern lies at `at`, and its place in the order of the program."""
     where, number = None, None
-    for kind, leaf in zip(leaves(tiles[name][0]), _leaves_of(tiles[name][0], at), strict=True):
+    for kind, leaf in zip(
+        leaves(patterns[name][0]), _leaves_of(patterns[name][0], at), strict=True
+    ):
         if kind == "const":
             number = leaf[1]
         elif kind != "_":

@@ -4,7 +4,7 @@
     chip_table(nets)           # which of them fit, by what is plugged in now
 
 Everything is read with the functions that are plugged in when it is called, so a student's planner
-changes the table. Next room: traces.py, what an allocator is asked for.
+changes the table. Next room: tested.py, which runs the code of a plan.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Programs that nobody wrote: random trees and tiles, lives, and waits between instructions.
+"""Programs that nobody wrote: random trees and patterns, lives, and waits between instructions.
 
 The same seed makes the same program everywhere. Next room: `listings.py`.
 """
@@ -68,7 +68,7 @@ def _copy(tree: Any) -> Any:
     return tuple([tree[0], *parts])
 
 
-def random_tiles(seed: int) -> dict[str, tuple[Any, float]]:
+def random_patterns(seed: int) -> dict[str, tuple[Any, float]]:
     """Instructions in another order, with costs that were drawn: some of those that a tree can do
     without are gone, some are of no machine that we know, some have another name. Costs may be no
     whole numbers, or large; all of them are sums of powers of two, so that adding them is exact."""

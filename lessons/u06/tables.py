@@ -12,23 +12,33 @@ from itertools import combinations
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.exercises import baselines, plugged
+from course_lib.ir.loops.nest import Kernel
+from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, BEFORE, BOTH, Built, build, measure
+from course_lib.machine.core import listing
 from course_lib.machine.cover import maximal_munch
 from course_lib.machine.depends import bound, needs_of
+from course_lib.machine.select import select
 from course_lib.machine.simulate import Run
 from lessons.bill import bill_of
 from lessons.u06.kernels import kernels
 
 SLOTS = ("machine.cover", "machine.linear_scan", "machine.list_schedule")
-WORDS: dict[str, str] = dict(zip(SLOTS, ("tiles", "registers", "order"), strict=True))
+WORDS: dict[str, str] = dict(zip(SLOTS, ("patterns", "registers", "order"), strict=True))
 # What stands in a column, and which pieces are still the simple stand-ins.
-STEPS = {"one by one": SLOTS, "your tiles": SLOTS[1:], "your registers": SLOTS[2:],
+STEPS = {"one by one": SLOTS, "your patterns": SLOTS[1:], "your registers": SLOTS[2:],
          "your order": ()}  # fmt: skip
 WAYS = {"program order": (), "before": (BEFORE,), "after": (AFTER,), "both": BOTH}
 
 # Cycles of the five kernels with the library's own pieces; tests/units/test_u06.py counts again.
 REFERENCE = {"linear + relu": 322, "conv 3×3 + relu": 269, "polynomial of exp": 48,
              "layer scale": 32, "0.5·x + y": 20}  # fmt: skip
+
+
+def before_choices(kernel: Kernel) -> str:
+    """The program of a kernel with an instruction for each operation, and registers without end."""
+    with baselines(SLOTS[0]):
+        return listing(select(block_of(kernel)))
 
 
 def built(name: str, step: str, ways: Sequence[str] | None = None) -> tuple[Built, Run]:
@@ -89,7 +99,7 @@ def covers_table(*others: str) -> Picture:
         both = [single, munch, _built(name, plain)]
         rows.append([name, *(len(block.selected) for block, _ in both),
                      *(run.cycles for _, run in both)])  # fmt: skip
-    covers = ("one by one", "maximal munch", "your tiles")
+    covers = ("one by one", "maximal munch", "your patterns")
     return counts_table(rows, ["kernel", *(f"{c} (instructions)" for c in covers),
                         *(f"{c} (cycles)" for c in covers)])  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Production compilers on the kernels of unit 6: LLVM's spills, its allocators, llvm-mca, tinygrad.
 
 What needs a tool that may be missing is recorded; a word says which of the two a table shows.
-Next room: experiments.py.
+Next room: pipelined.py.
 """
 
 from __future__ import annotations
@@ -31,11 +31,15 @@ from lessons.u06.kernels import tile
 TILES = [(6, 2), (4, 3), (7, 2), (3, 4), (5, 3), (4, 4)]  # whose rows come one after another
 OTHERS = {"3 × 4, vectors first": (3, 4), "1 × 10": (1, 10)}
 LLC = ("llc-22",)
+DUMP = re.compile(r"IR Dump After [^\n]*\(([\w-]+)\) \*\*\*:\n(.*?)(?=# \*\*\*|\Z)", re.S)
+PASSES = {"x86-isel": "the instruction", "register-coalescer": "which copies to drop",
+          "machine-scheduler": "the order", "virtregrewriter": "the register",
+          "post-RA-sched": "the order, again"}  # fmt: skip
 MCA = ("llvm-mca-22",)
 # (rows, vectors) -> stores and loads of spilled vectors in the whole function, and instructions in
 # the loop, by three allocators of LLVM
-BY_LLC, BY_MCA, BY_TINYGRAD = (
-    recorded(__file__, f"{tool}.txt") for tool in ("llc", "llvm_mca", "tinygrad")
+BY_LLC, BY_PASSES, BY_MCA, BY_TINYGRAD = (
+    recorded(__file__, f"{tool}.txt") for tool in ("llc", "llc_passes", "llvm_mca", "tinygrad")
 )
 ALLOCATORS: dict[tuple[int, int], dict[str, tuple[int, int, int]]] = {
     (int(rows), int(vectors)): {name: tuple(counts) for name, counts in by.items()}
@@ -106,6 +110,39 @@ def _by_each(program: str, rows: int, vectors: int) -> dict[str, tuple[int, int,
         loop = re.findall(r"^\s+[a-z]", inner_loop(compiled.stdout), re.M)
         spills[name] = (*spills_in(compiled.stdout), len(loop))
     return spills
+
+
+def passes_table() -> tuple[Picture, str]:
+    """The loop of the tile 6 × 2 after each pass of LLVM that makes one of the unit's choices."""
+    program = tool(LLC)
+    counts = _after_each(program) if program else BY_PASSES.data("passes")
+    rows = [[slug, choice, *counts[slug]] for slug, choice in PASSES.items()]
+    header = ["LLVM's pass", "what it chooses", "instructions in the loop",
+              "virtual registers", "vector registers", "order changed"]  # fmt: skip
+    return table(rows, header), "llc ran just now" if program else BY_PASSES.words
+
+
+def _after_each(program: str) -> dict[str, tuple[int, int, int, str]]:
+    """{pass: instructions in the loop, registers of both kinds, whether it changed their order}."""
+    command = [program, "-O3", "-mcpu=haswell", "-print-after-all", "-o", os.devnull]
+    done = subprocess.run(command, input=haswell(6, 2)[0], capture_output=True, text=True,
+                          check=True)  # fmt: skip
+    found, before = {}, []
+    for name, dump in DUMP.findall(done.stderr):
+        code = _loop_of(dump)
+        # an instruction by its name and what it reads from memory, whatever its registers
+        now = [" ".join(re.findall(r"\b[A-Z]\w+|%ir[\w.]+", line)) for line in code]
+        moved = now != before and sorted(now) == sorted(before)
+        registers = (len(set(re.findall(kind, " ".join(code)))) for kind in (r"%\d+", r"\$ymm\d+"))
+        found[name], before = (len(code), *registers, "yes" if moved else "no"), now
+    return {name: found[name] for name in PASSES}
+
+
+def _loop_of(dump: str) -> list[str]:
+    """The instructions between the label of the loop and the next one."""
+    loop = re.search(r"bb\.\d+\.k\.body[^\n]*:\n(.*?)^(?:\d+B\t)?(?:bb\.|# End)", dump, re.M | re.S)
+    lines = [re.sub(r"^\d+B", "", line).strip() for line in loop[1].splitlines()] if loop else []
+    return [line for line in lines if line and not line.startswith((";", "successors", "liveins"))]
 
 
 def tinygrad_counts() -> tuple[dict[str, int], str]:

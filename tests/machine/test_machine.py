@@ -31,7 +31,7 @@ from lessons.u06.kernels import kernels, tile
 from lessons.u06.programs import (
     random_lives,
     random_needs,
-    random_tiles,
+    random_patterns,
     random_tree,
 )
 
@@ -106,21 +106,21 @@ def test_random_loops_compute_the_same_in_every_way(seed, ways, count, width):
 
 @given(st.integers(0, 10_000))
 def test_no_cover_is_cheaper_than_the_one_found(seed):
-    tree, tiles = random_tree(seed, 7), random_tiles(seed)
+    tree, patterns = random_tree(seed, 7), random_patterns(seed)
 
     def all_costs(at):
         if isinstance(at, str):
             return [0]
         found = []
-        for pattern, cost in tiles.values():
+        for pattern, cost in patterns.values():
             holes = match(pattern, at)
             if holes is not None:
                 found.append(cost + sum(min(all_costs(hole)) for hole in holes))
         return found
 
-    names = cover(tree, tiles)
-    assert sum(tiles[name][1] for name in names) == min(all_costs(tree))
-    assert len(list(placed(tree, names, tiles))) == len(names)
+    names = cover(tree, patterns)
+    assert sum(patterns[name][1] for name in names) == min(all_costs(tree))
+    assert len(list(placed(tree, names, patterns))) == len(names)
 
 
 @given(st.integers(0, 10_000), st.integers(1, 4))

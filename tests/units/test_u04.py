@@ -59,6 +59,7 @@ from lessons.u04.chip import (
 from lessons.u04.layers import OTHER_LOOPS, SIZES, innermost, layers
 from lessons.u04.lives import LIVES, random_tasks
 from lessons.u04.pictures import READ, window_lines
+from lessons.u04.tested import by_name, two_tests
 from lessons.u04.traces import EAGER, highest, most_alive, requests_of
 
 WITH_MUTANTS = [
@@ -147,6 +148,15 @@ def test_counting_bytes_cannot_show_that_a_plan_has_enough(imported):
     assert [each.memory.size >> 10 for each in made] == [896, 512]
     assert all(each.touched(inputs).sum() == each.memory.size for each in made)
     assert np.abs(right(*inputs) - small(*inputs)).max() > 0.1
+
+
+def test_a_plan_by_name_writes_all_its_bytes_and_is_wrong(imported):
+    """The first row of the notebook's table; the second is right."""
+    wrong, right = (two_tests("block", imported("block"), lives) for lives in (by_name, None))
+    for planned, written, _ in (wrong, right):
+        assert planned == written
+    assert float(wrong[2]) > 0.1
+    assert float(right[2]) < 1e-4
 
 
 def test_planning_alone_is_not_what_eager_mode_lacks():
@@ -478,7 +488,7 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
         assert f"{name}: passed ({points} of {points} {bonus}points)" in text
     assert "needs your answer" not in text
     assert "peak 384 B, lower bound 320 B, the plan is 20 % above it" in text, "the eight values"
-    size = REFERENCE_ARENA["resnet18"]
-    assert f"{size:,}      {size:,}" in text, "planned and written bytes"
+    assert re.search(r"by name +786,432 +786,432 +\d\n", text), "planned and written bytes"
+    assert re.search(r"yours +1,179,648 +1,179,648 +\de-0\d", text)
     for found in ("it is 0 relayouts.", "it is 2 networks.", "it is 3.94 MiB."):
         assert found in text

@@ -20,7 +20,7 @@ from course_lib.ir.loops.walk import loops
 from course_lib.lower.lower import lower
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, BEFORE, measure
-from course_lib.machine.cover import TILES, cover, maximal_munch
+from course_lib.machine.cover import PATTERNS, cover, maximal_munch
 from course_lib.machine.depends import bound, needs_of
 from course_lib.machine.list_schedule import as_given
 from course_lib.machine.lives import lives_of, pressure
@@ -28,7 +28,7 @@ from course_lib.machine.select import select
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.schedule.schedule import schedule
-from lessons.u06 import listings, tables, wild
+from lessons.u06 import listings, pipelined, tables, wild
 from lessons.u06.experiments import experiments
 from lessons.u06.kernels import CONV_GRAPH, LINEAR_GRAPH, kernels, tile
 
@@ -70,7 +70,7 @@ def test_the_steps_of_the_linear_layer():
     counts = {step: (run.instructions, run.spills, run.cycles) for step, (_, run) in runs.items()}
     assert counts == {
         "one by one": (770, 475, 1940),
-        "your tiles": (674, 475, 1556),
+        "your patterns": (674, 475, 1556),
         "your registers": (199, 0, 445),
         "your order": (199, 0, 322),
     }
@@ -143,8 +143,8 @@ def test_which_free_register_is_taken_matters_to_the_order():
 
 def test_the_worked_example():
     tree = ("add", ("mul", "v1", ("const", 0.5)), ("load", "y", 0))
-    assert cover(tree, TILES) == ["muli", "addm"]
-    assert maximal_munch(tree, TILES) == ["li", "ld", "fma"]
+    assert cover(tree, PATTERNS) == ["muli", "addm"]
+    assert maximal_munch(tree, PATTERNS) == ["li", "ld", "fma"]
     one = select(block_of(kernels()["0.5·x + y"]))
     assert len(one) == 16
 
@@ -182,6 +182,19 @@ def test_small_programs_take_as_few_cycles_as_said():
 def test_the_rule_counts_what_is_alive(size):
     rows, vectors = size
     assert pressure(lives_of(select(block_of(tile(*size))))) == rows * vectors + vectors + 1
+
+
+@pytest.mark.parametrize(("interval", "registers"), [(17, 3), (6, 4), (5, 4), (4, 7)])
+def test_a_pipelined_loop_computes_the_same_in_fewer_cycles(interval, registers):
+    run, out = pipelined.measured(interval, 100)
+    np.testing.assert_array_equal(out, 0.5 * np.arange(800) + 1)
+    assert run.cycles <= interval * 100 + 20
+    assert sum(pipelined.copies(pipelined.BODY, interval).values()) == registers
+
+
+def test_an_interval_with_fewer_cycles_than_instructions_is_none():
+    with pytest.raises(ValueError, match="4 instructions do not start in 3 cycles"):
+        pipelined.offsets(pipelined.BODY, 3)
 
 
 @pytest.mark.skipif(not LLVM_22, reason="the prose names LLVM 22")
@@ -243,6 +256,12 @@ def test_the_recorded_allocators_are_those_of_llc():
         assert wild._by_each(wild.tool(wild.LLC) or "", *size) == counts
 
 
+@pytest.mark.skipif(wild.tool(wild.LLC) is None, reason="llc is not installed")
+def test_the_recorded_passes_are_those_of_llc():
+    now = wild._after_each(wild.tool(wild.LLC) or "")
+    assert {name: list(counts) for name, counts in now.items()} == wild.BY_PASSES.data("passes")
+
+
 def test_the_recorded_counts_are_tinygrads():
     pytest.importorskip("tinygrad")
     assert wild.tinygrad_counts() == (wild.TINYGRAD, "made just now")
@@ -283,7 +302,7 @@ def test_what_is_kept_between_calls_is_told_so():
     [
         ("the_root_first", "come before it, those of its left operand first"),
         ("the_right_operand_first", "those of its left operand first"),
-        ("without_the_leaves", "Cover an expression tree with tiles so that"),
+        ("without_the_leaves", "Cover an expression tree with patterns so that"),
     ],
 )
 def test_names_that_are_no_cover_quote_the_sentence_they_go_against(mistake, sentence):
@@ -298,9 +317,9 @@ def test_a_cover_that_is_dear_in_every_call_is_told_its_cost():
 
 
 def test_costs_may_be_fractions():
-    tiles = {"li": (("const",), 0.25), "mul": (("mul", "_", "_"), 0.5),
+    patterns = {"li": (("const",), 0.25), "mul": (("mul", "_", "_"), 0.5),
              "muli": (("mul", "_", ("const",)), 0.875)}  # fmt: skip
-    assert cover(("mul", "v1", ("const", 2.0)), tiles) == ["li", "mul"]
+    assert cover(("mul", "v1", ("const", 2.0)), patterns) == ["li", "mul"]
 
 
 def test_the_table_of_tiles_holds_the_best():

@@ -51,7 +51,7 @@ BROKEN_OFFSETS = {
 }  # fmt: skip
 
 
-@exercise("u04.clash", unit=4, points=2, kind="evidence")
+@exercise("u04.clash", unit=4, points=2, kind="evidence", further=True)
 def clash() -> tuple[str, str, str]:
     """Which value loses its bytes while they are still needed, which value takes them first, and
     which step is the first to compute wrong numbers?
@@ -147,7 +147,7 @@ def first_fit_wins() -> list[Interval]:
     return [Interval("abcdef"[k], 64 * n, a, b) for k, (a, b, n) in enumerate(rows)]
 
 
-@exercise("u04.lines", unit=4, points=2, kind="number")
+@exercise("u04.lines", unit=4, points=2, kind="number", further=True)
 def lines(first: int, last: int) -> dict[str, int]:
     """How many cache lines of its image does a convolution touch while its window slides?
 

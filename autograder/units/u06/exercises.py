@@ -10,7 +10,7 @@ from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 
 
-@exercise("u06.tile", unit=6, points=2, kind="number")
+@exercise("u06.tile", unit=6, points=2, kind="number", further=True)
 def tile(registers: int) -> tuple[int, int]:
     """Which tile of a matrix product does the most multiply-adds for each load, without a spill?
 
@@ -60,7 +60,7 @@ def which_first() -> Rubric:
     )  # fmt: skip
 
 
-@exercise("u06.gpu", unit=6, points=2, kind="evidence")
+@exercise("u06.gpu", unit=6, points=2, kind="evidence", further=True)
 def gpu() -> dict[str, object]:
     """Read the listing above and return a dict with these keys:
 

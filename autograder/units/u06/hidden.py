@@ -17,7 +17,7 @@ from lessons.u06.programs import (
     layered_needs,
     random_lives,
     random_needs,
-    random_tiles,
+    random_patterns,
     random_tree,
 )
 
@@ -35,14 +35,15 @@ def other_trees_cost_the_least(cover, rng):
     """The least cost, for trees and prices that were drawn for this run."""
     best = slot("machine.cover").reference
     for seed in rng.integers(1 << 30, size=80).tolist():
-        tree, tiles = random_tree(seed, 16), random_tiles(seed + 1)
-        cost, least = covers(cover, tree, tiles), covers(best, tree, tiles)
+        tree, patterns = random_tree(seed, 16), random_patterns(seed + 1)
+        cost, least = covers(cover, tree, patterns), covers(best, tree, patterns)
         if cost > least:
-            same_again(cover, tree, tiles, listed(cover(tree, tiles)))
-            prices = ", ".join(f"{name} {price}" for name, (_, price) in tiles.items())
+            same_again(cover, tree, patterns, listed(cover(tree, patterns)))
+            prices = ", ".join(f"{name} {price}" for name, (_, price) in patterns.items())
             raise Wrong(f"The cover must be the cheapest. It costs {cost}; the least is {least}, "
                         f"at {prices}.",
-                        program=shown(tree), got=", ".join(listed(cover(tree, tiles))))  # fmt: skip
+                        program=shown(tree),
+                        got=", ".join(listed(cover(tree, patterns))))  # fmt: skip
     return "80 trees with other prices"
 
 

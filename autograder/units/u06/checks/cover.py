@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
 from autograder.check.steps import with_steps
-from course_lib.machine.cover import TILES, Tiles, Tree, match, placed, shown
-from lessons.u06.programs import random_tiles, random_tree
+from course_lib.machine.cover import PATTERNS, Patterns, Tree, match, placed, shown
+from lessons.u06.programs import random_patterns, random_tree
 
 SEEDS = st.integers(0, 9999)
 
-COVER = ("the names of the tiles, in the order in which they are executed", "come before it",
-         "those of its left operand first", "A register is there already and needs no tile",
-         "for every operation and leaf some tile fits",
-         "Cover an expression tree with tiles")  # fmt: skip
+COVER = ("the names of the patterns, in the order in which they are executed",
+         "come before it", "those of its left operand first",
+         "A register is there already and needs no pattern",
+         "for every operation and leaf some pattern fits",
+         "Cover an expression tree with patterns")  # fmt: skip
 LEAST = ("so that the sum of their costs is as small as possible", "any of them will do",
          "{name: (pattern, cost)}; costs are positive numbers, not always whole",
          "Equal subtrees are paid for one by one")  # fmt: skip
@@ -62,9 +63,9 @@ KNOWN: list[tuple[Tree, dict[str, float], float]] = [
 background("machine.cover", 'tree     a register such as "v1", or a tuple', because="what is given")
 
 
-def covers(cover: Any, tree: Tree, tiles: Tiles) -> float:
+def covers(cover: Any, tree: Tree, patterns: Patterns) -> float:
     """The cost of the answer's cover; Wrong if it is none."""
-    names = listed(cover(tree, tiles))
+    names = listed(cover(tree, patterns))
     program = shown(tree)
     if not isinstance(names, list):
         answer = returned(names)
@@ -75,33 +76,35 @@ def covers(cover: Any, tree: Tree, tiles: Tiles) -> float:
             "The answer must be a list of names.", program=program, got=answer, spec=COVER[0]
         )
     try:
-        list(placed(tree, names, tiles))
+        list(placed(tree, names, patterns))
     except (ValueError, TypeError) as error:
-        same_again(cover, tree, tiles, names)
+        same_again(cover, tree, patterns, names)
         problem = "The names must be a cover of the tree, in the order in which they are executed"
         raise Wrong(f"{problem}: {error}.", program=program, got=", ".join(map(str, names)),
-                    spec=doubted(tree, names, tiles)) from None  # fmt: skip
-    return sum(tiles[name][1] for name in names)
+                    spec=doubted(tree, names, patterns)) from None  # fmt: skip
+    return sum(patterns[name][1] for name in names)
 
 
-def doubted(tree: Tree, names: list[Any], tiles: Tiles) -> str:
+def doubted(tree: Tree, names: list[Any], patterns: Patterns) -> str:
     """The sentence that names go against which are no cover: about the order, if they are one in
     another order."""
-    if reads_as(tree, names, tiles, -1, left_first=False):
+    if reads_as(tree, names, patterns, -1, left_first=False):
         return COVER[2]
-    root_first = (reads_as(tree, names, tiles, 0, left_first=left) for left in (True, False))
+    root_first = (reads_as(tree, names, patterns, 0, left_first=left) for left in (True, False))
     return COVER[1] if any(root_first) else COVER[5]
 
 
-def reads_as(tree: Tree, names: list[Any], tiles: Tiles, root: int, *, left_first: bool) -> bool:
-    """Are the names a cover, if a tile stands first (0) or last (-1) of those of its tree?"""
+def reads_as(
+    tree: Tree, names: list[Any], patterns: Patterns, root: int, *, left_first: bool
+) -> bool:
+    """Are the names a cover, if a pattern stands first (0) or last (-1) of those of its tree?"""
     rest = list(names)
 
     def walk(at: Tree) -> bool:
         if isinstance(at, str):
             return True
         name: Any = rest.pop(root) if rest else None
-        operands = match(tiles[name][0], at) if name in tiles else None
+        operands = match(patterns[name][0], at) if name in patterns else None
         if operands is None:
             return False
         return all(map(walk, operands if left_first == (root == 0) else operands[::-1]))
@@ -109,10 +112,10 @@ def reads_as(tree: Tree, names: list[Any], tiles: Tiles, root: int, *, left_firs
     return walk(tree) and not rest
 
 
-def same_again(cover: Any, tree: Tree, tiles: Tiles, names: list[Any]) -> None:
+def same_again(cover: Any, tree: Tree, patterns: Patterns, names: list[Any]) -> None:
     """Wrong if a tree that only has other names gets another cover, before anything else is said of
     these: whoever makes the call by itself would find it right."""
-    again = listed(cover(_renamed(tree), tiles))
+    again = listed(cover(_renamed(tree), patterns))
     if again != names:
         raise Wrong(
             "An answer must not depend on earlier calls. Called after others, yours covers this "
@@ -140,7 +143,7 @@ def listed(answer: Any) -> Any:
 
 
 def priced(costs: Mapping[str, float]) -> dict[str, tuple[Any, float]]:
-    return {name: (pattern, costs.get(name, 1)) for name, (pattern, _) in TILES.items()}
+    return {name: (pattern, costs.get(name, 1)) for name, (pattern, _) in PATTERNS.items()}
 
 
 @checks("machine.cover", spec=[*COVER, *LEAST])
@@ -154,16 +157,16 @@ def the_least_cost_is_found(cover):
             raise Wrong(
                 f"The cover must be the cheapest. It costs {cost}; the least is {least}{dear}.",
                 program=shown(tree),
-                got=", ".join(listed(cover(tree, priced(costs)))) or "no tile",
+                got=", ".join(listed(cover(tree, priced(costs)))) or "no pattern",
                 spec=LEAST[0],
             )
     return f"{len(KNOWN)} trees"
 
 
-@checks("machine.cover", given=SEEDS, examples=60, what="random trees and tiles", spec=COVER)
+@checks("machine.cover", given=SEEDS, examples=60, what="random trees and patterns", spec=COVER)
 def it_is_a_cover(cover, seed):
-    """Each operation and leaf is computed by one tile, operands first."""
-    covers(cover, random_tree(seed), random_tiles(seed))
+    """Each operation and leaf is computed by one pattern, operands first."""
+    covers(cover, random_tree(seed), random_patterns(seed))
 
 
 @checks("machine.cover", spec="Each subtree is worked out only once")
