@@ -19,6 +19,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, inp
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.llvm.inspect.fma import fused
 from course_lib.llvm.inspect.work import Counts as Kinds
 from course_lib.llvm.inspect.work import total, work
@@ -107,6 +108,25 @@ def bill(graphs: Mapping[str, Graph], inputs: Mapping[str, list[np.ndarray]]) ->
     same = "; ".join(differ) or "your counts are those of the reference"
     title = f"multiply-adds ({same})"
     return bill_of(rows, ["", *counts, *times], title)
+
+
+def matmul_of(m: int, k: int, n: int) -> Graph:
+    """One product of [m, k] by [k, n]."""
+    return parse_graph(f"""
+    graph @f(%a: f32[{m},{k}], %b: f32[{k},{n}]) -> (f32[{m},{n}]) {{
+      %0 = matmul(%a, %b) : f32[{m},{n}]
+      return %0
+    }}""")
+
+
+def gelu_of(*dims: int) -> Graph:
+    """GELU alone, on numbers of this shape."""
+    shape = f"f32[{','.join(map(str, dims))}]"
+    return parse_graph(f"""
+    graph @f(%x: {shape}) -> ({shape}) {{
+      %0 = gelu(%x) : {shape}
+      return %0
+    }}""")
 
 
 def compiled(graph: Graph) -> CompiledModel:

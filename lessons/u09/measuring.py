@@ -5,6 +5,7 @@ Next room: `wild.py`.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ TICKS = (0.5, 1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)  # ms, on logarithmic a
 class Point:
     """A schedule and its seconds: by the cost model for AVX2 and for the processor `here`, and by
     the clock, `once` and `again` in other buffers. `unrolled`: its last two decisions unroll loops
-    over the filter."""
+    over the filter. `parts`: clocks that instructions and the two caches would take alone here."""
 
     decisions: str
     predicted: float
@@ -56,6 +57,7 @@ class Point:
     once: float
     again: float
     unrolled: bool
+    parts: tuple[float, ...] = ()
 
     @property
     def measured(self) -> float:
@@ -104,9 +106,10 @@ def points(count: int = 24) -> list[Point]:
     kernels = [c.kernel for c in chosen if c.kernel]
     once, again = (times(kernels, rounds=6, places=2) for _ in range(2))
     here = host_machine(threads=1)
-    return [Point("; ".join(map(str, c.decisions)), c.predicted or 0,
-                  predict(c.kernel, here).seconds, s, t, _unrolled(c))
-            for c, s, t in zip(chosen, once, again, strict=True) if c.kernel]  # fmt: skip
+    prices = [predict(kernel, here) for kernel in kernels]
+    return [Point("; ".join(map(str, c.decisions)), c.predicted or 0, p.seconds, s, t, _unrolled(c),
+                  (p.instructions, p.cache1, p.cache2))
+            for c, p, s, t in zip(chosen, prices, once, again, strict=True)]  # fmt: skip
 
 
 def _unrolled(candidate: Candidate) -> bool:
@@ -138,6 +141,40 @@ def scatter_again(schedules: Sequence[Point]) -> str:
     apart = [max(p.once, p.again) / min(p.once, p.again) - 1 for p in schedules]
     return f"two measurements of the same code lie {median(apart):.0%} apart in the median, " \
         f"{max(apart):.0%} at most"  # fmt: skip
+
+
+def fitted_table(
+    schedules: Sequence[Point],
+    fitted: Callable[[np.ndarray, np.ndarray], Sequence[float]],
+    enough: Callable[[Sequence[float], Sequence[float], float], int],
+) -> Picture:
+    """How well three models put schedules in order: the formula for AVX2 and for the processor at
+    hand, and weights that were fitted to all schedules but the one that they price."""
+    measured = [p.measured for p in schedules]
+    models = {
+        "the formula, for AVX2": [p.predicted for p in schedules],
+        "the formula, for this processor": [p.here for p in schedules],
+        f"your weights, from the {len(schedules) - 1} others": left_out(schedules, fitted),
+    }
+    rows = [[words, f"{in_order(model, measured):.0%}", enough(model, measured, 0.05)]
+            for words, model in models.items()]  # fmt: skip
+    return table(rows, ["model", "pairs in the right order", "schedules to measure for 5 %"])
+
+
+def left_out(
+    schedules: Sequence[Point], fitted: Callable[[np.ndarray, np.ndarray], Sequence[float]]
+) -> list[float]:
+    """The seconds of each schedule by weights that were fitted without it."""
+    parts = np.array([p.parts for p in schedules])
+    seconds = np.array([p.measured for p in schedules])
+    weights = [fitted(np.delete(parts, k, 0), np.delete(seconds, k)) for k in range(len(parts))]
+    return [float(np.dot(some, one)) for some, one in zip(weights, parts, strict=True)]
+
+
+def in_order(model: Sequence[float], measured: Sequence[float]) -> float:
+    """The share of pairs of schedules of which the model says rightly which one is faster."""
+    pairs = [*itertools.combinations(zip(model, measured, strict=True), 2)]
+    return sum((p - q) * (s - t) > 0 for (p, s), (q, t) in pairs) / len(pairs)
 
 
 def chosen_table() -> Picture:

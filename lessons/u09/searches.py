@@ -24,7 +24,7 @@ from course_lib.schedule.search.beam import beam, beam_search
 from course_lib.schedule.search.problem import Budget, Candidate, Problem, Record, nameless
 from lessons.bill import bill_of
 from lessons.u09.landscapes import LAYERS, SHAPES, Landscape, Place, problem_of
-from lessons.u09.luck import DEPTH, LUCK, PRICES, so_far
+from lessons.u09.luck import DEPTH, LUCK, so_far
 
 FIRST = next(iter(SHAPES))  # the convolution of the opening question
 # Clocks of the cheapest schedule that anyone has found, by the cost model: a beam of width 24 and
@@ -169,17 +169,6 @@ def corners(line: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
     """The points at which a line of steps turns."""
     steps = [k for k in range(1, len(line)) if line[k][1] != line[k - 1][1]]
     return [line[k] for k in sorted({0, len(line) - 1, *steps, *(k - 1 for k in steps)})]
-
-
-def luck_table() -> Picture:
-    """What the runs of each search have found when they end."""
-    rows = []
-    for words, runs in searches().items():
-        ends = [best_after(run, PRICES) for run in runs]
-        cells = [f"{value:.2f}" for value in (min(ends), median(ends), max(ends))]
-        rows.append([words, len(runs), *cells])
-    heads = [f"{words} (million clocks)" for words in ("best run", "median", "worst run")]
-    return table(rows, ["search", "runs (count)", *heads], exact=heads)
 
 
 def bill(search: Callable[..., Any]) -> Picture:

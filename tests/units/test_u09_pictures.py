@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from autograder.edition.contents import COURSE
-from course_lib.exercises import plugged
+from course_lib.exercises import plugged, slot
 from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.search.beam import beam, greedy
 from course_lib.schedule.search.problem import Budget
@@ -17,6 +18,9 @@ from lessons.u09.measuring import (
     by_clock,
     chosen_table,
     clock_table,
+    fitted_table,
+    in_order,
+    left_out,
     scatter_again,
     scatter_of,
 )
@@ -127,6 +131,29 @@ def test_points_lie_on_the_line_if_the_model_is_right():
     assert axes.get_xlim() == axes.get_ylim() == (pytest.approx(1.8), pytest.approx(4.4))
     assert list(axes.get_xticks()) == [2, 3, 4]
     assert len(axes.get_lines()) == 4
+
+
+def fitted(parts, seconds):
+    return np.linalg.lstsq(parts / seconds[:, None], np.ones(len(seconds)))[0]
+
+
+def test_weights_are_judged_by_schedules_that_they_have_not_seen():
+    """The first part alone tells the time: the weights find that out, and neither formula does."""
+    rng = np.random.default_rng(0)
+    rows = [(n + 1.0, *rng.uniform(1, 9, 2)) for n in range(8)]
+    seconds = [row[0] / 4 for row in rows]
+    points = [Point("", -s, 1 / s, s, s, False, row) for s, row in zip(seconds, rows, strict=True)]
+    assert left_out(points, fitted) == pytest.approx(seconds)
+    lines = fitted_table(points, fitted, slot("u09.enough").reference).text.splitlines()[1:]
+    assert [line.split()[-2:] for line in lines] == [["0%", "8"], ["0%", "8"], ["100%", "1"]]
+    asked = []
+    left_out(points, lambda parts, seconds: asked.append(len(parts)) or [1, 1, 1])
+    assert asked == [7] * 8
+
+
+def test_a_pair_is_in_order_if_the_model_says_which_one_is_faster():
+    assert in_order([1, 2, 3], [10, 30, 20]) == pytest.approx(2 / 3)
+    assert in_order([1, 1], [1, 2]) == 0
 
 
 def test_of_two_measurements_the_shorter_counts():

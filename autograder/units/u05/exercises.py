@@ -10,7 +10,7 @@ from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 
 
-@exercise("u05.offset", unit=5, points=2, kind="number")
+@exercise("u05.offset", unit=5, points=2, kind="number", further=True)
 def offset(turn: int, channel: int) -> int:
     """How many bytes past `%pixels` does the load in `@channel` read?
 
@@ -23,7 +23,7 @@ def offset(turn: int, channel: int) -> int:
     return 20 * pixel + 4 + 4 * channel  # i8, three bytes of nothing, three floats, an i32
 
 
-@exercise("u05.four_sums", unit=5, points=3, kind="inverse")
+@exercise("u05.four_sums", unit=5, points=3, kind="inverse", further=True)
 def four_sums() -> str:
     """Write LLVM IR for a dot product whose chain is short.
 

@@ -13,7 +13,7 @@ from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 
 
-@exercise("u09.space", unit=9, points=2, kind="number")
+@exercise("u09.space", unit=9, points=2, kind="number", further=True)
 def space(extents: Sequence[int], levels: int) -> int:
     """How many ways are there to tile these loops?
 

@@ -140,7 +140,7 @@ def _count(
 
 @exercise("llvm.fma.arithmetic", unit=5, points=4)
 def arithmetic(text: str) -> dict[str, list[dict[str, int]]]:
-    """Count the floating-point arithmetic in a module of LLVM IR, by kind.
+    """Count the floating-point arithmetic in LLVM IR, by kind.
 
     For each function with a body, return a list of dicts from kind to count, one for each block in
     order. Leave out kinds that do not occur.

@@ -53,11 +53,6 @@ def beam_search(
     left out, so that no state is priced twice. Of the new ones, the `width` cheapest go on; of
     equally cheap ones, those found first. Any other state of infinite price never goes on. When no
     state goes on, the search is over.
-
-    >>> tree, prices = {"": ["a", "b"], "a": ["ab"], "b": ["ba"]}, [9, 4, 5, 4, 1]
-    >>> costs = dict(zip(["", "a", "b", "ab", "ba"], prices))
-    >>> [beam_search("", lambda s: tree.get(s, []), costs.get, width, 2) for width in (1, 2)]
-    ['a', 'ba']
     """
     costs, best, going_on = {start: price(start)}, start, [start]
     for _ in range(depth):

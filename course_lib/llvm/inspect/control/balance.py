@@ -28,8 +28,7 @@ def balanced(edges: Sequence[Edge], known: Mapping[int | Edge, int]) -> dict[int
     """How often do blocks run, and how often are edges taken, as far as a few counts tell?
 
     edges    pairs (from, to) of block numbers, each pair once
-    known    counts of some blocks (keys: numbers) and edges (keys: pairs) in one run, so that no
-             difference is negative
+    known    counts of some blocks (keys: numbers) and edges (keys: pairs) in one run
     returns  all of `known`, and every count that the two rules below give
 
     A block runs as often as the edges of each of its sides, into it and out of it, are taken in
