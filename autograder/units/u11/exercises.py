@@ -63,7 +63,7 @@ def moved(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
     return x * m * k + w * k * n + 4 * m * n
 
 
-@exercise("u11.greatest", unit=11, points=3, kind="implement")
+@exercise("u11.greatest", unit=11, points=3, kind="implement", further=True)
 def greatest(text: str) -> str:
     """Give the dialect an operation for the instruction `vmax`, with a verifier.
 
