@@ -82,11 +82,12 @@ def steps(name: str) -> Passed:
 
 def walk(name: str) -> Picture:
     """The steps as pages, changed lines marked: of "mm_relu" those that change something, of
-    "twice" those from the bufferization on."""
+    "twice" those from the bufferization on, to be read without the lines that are gone."""
     if name == "mm_relu":
         return shown(narrow(changed(steps(name))), PIPELINES["llvm"], name)
     done = narrow(steps(name))
-    return shown(replace(done, states=done.states[len(_BUFFERS) :]), LOOPS, name)
+    done = replace(done, states=done.states[len(_BUFFERS) :])
+    return shown(done, LOOPS, name, removed=False)
 
 
 def changed(done: Passed) -> Passed:
