@@ -64,12 +64,28 @@ def error_text(error: BaseException) -> str:
 
 
 def call_shown(slot_name: str, args: tuple, kwargs: dict) -> Graph | str:
-    """What a call was about: its only argument, if that is a graph, or the call as it is typed."""
+    """What a call was about: its only argument, if that is a graph, or the call as it is typed. A
+    program, which has several lines, stands below the call."""
     named = {key: value for key, value in kwargs.items() if key != BESIDE}
     if len(args) == 1 and not named and isinstance(args[0], Graph):
         return args[0]
+    texts = [v for v in (*args, *named.values()) if isinstance(v, str) and "\n" in v]
+    if len(texts) == 1:
+        args = tuple(_TEXT if value is texts[0] else value for value in args)
+        named = {key: _TEXT if value is texts[0] else value for key, value in named.items()}
     parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in named.items()]
-    return f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
+    call = f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
+    return f"{call}, where text is\n{shown(texts[0])}" if len(texts) == 1 else call
+
+
+class _Text:
+    """Stands for a program in a call."""
+
+    def __repr__(self) -> str:
+        return "text"
+
+
+_TEXT = _Text()
 
 
 def is_typed(value: Any) -> bool:

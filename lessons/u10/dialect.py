@@ -58,7 +58,9 @@ def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 
 
 def limited(text: str) -> None:
-    """ValueError for a text that takes too long to read."""
+    """ValueError for a text that is empty or takes too long to read."""
+    if not text.strip():
+        raise ValueError("the text is empty")
     refusal = too_large(text, LONGEST) or (trouble(text, LARGEST) or [None])[0]
     if refusal is not None:
         raise ValueError(refusal)

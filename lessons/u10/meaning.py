@@ -46,7 +46,7 @@ def toy_outputs(text: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 @lru_cache(maxsize=8)
 def _read(text: str) -> FuncOp:
-    """The module's first function, which nobody changes."""
+    """The module's first function, not to be changed."""
     return first_function(parsed(text))
 
 

@@ -2,7 +2,7 @@
 
     opening()        what the notebook says first: computed where xDSL is installed, else recorded
     on_tensors()     what MLIR's fusion on tensors leaves: run where MLIR is there, else recorded
-    levels_bill()    nests, loads and stores per element, and wrong numbers, by who optimized
+    levels_bill()    nests, loads and stores per element, and wrong numbers, by optimizer
 
 What needs xDSL or llvmlite is imported where it is used.
 Next room: dialect.py, what students work with.
@@ -63,7 +63,7 @@ RECORDED = {
 
 
 class Left(NamedTuple):
-    """What is left on tensors, and who says so: nests, and loads and stores for each element."""
+    """What is left on tensors: nests, loads and stores for each element; `by` which tool."""
 
     by: str
     nests: int
@@ -170,7 +170,7 @@ def opening() -> str:
 
 
 def levels_bill(yours: str) -> Any:
-    """Who optimized the transposes, and what was left; `yours` is the program in the Toy dialect
+    """Which optimizer left what of the transposes; `yours` is the program in the Toy dialect
     that a student's pattern made of them."""
     words_of = {
         "loops": f"{llvm()}, -O3, in LLVM IR",
@@ -178,7 +178,7 @@ def levels_bill(yours: str) -> Any:
         "fused, a shared buffer": "MLIR's passes for loops, two results in one buffer",
         "fused, own buffers": "MLIR's passes for loops, a buffer for each result",
     }
-    rows: list[list[Any]] = [["nobody", 4, 5, 4, 0]]
+    rows: list[list[Any]] = [["not optimized", 4, 5, 4, 0]]
     for name, words in words_of.items():
         counted = measured(name)
         rows.append([words, counted.loops, counted.loads, counted.stores, counted.wrong])

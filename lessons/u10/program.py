@@ -18,9 +18,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
-from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.graph import before_after
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
@@ -28,7 +26,7 @@ from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.mlir.upstream.passes import Passed, State, passed
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
-from course_lib.mlir.upstream.slides import said_of, short, shown
+from course_lib.mlir.upstream.slides import short, shown
 from lessons.u10 import recorded
 
 N = 3
@@ -56,7 +54,7 @@ module @twice {{
 TWICE = _twice("%e", "%e", "%e", "%e")
 OWN = _twice("%e", "%f", "%g", "%h")
 _BUFFERS = PIPELINES["loops"].steps[:3]
-LOOPS = Pipeline("from tensors to blocks", (
+LOOPS = Pipeline("from buffers to blocks", (
     *_BUFFERS,
     ("func.func(convert-linalg-to-affine-loops)", "maps become loops over affine indices"),
     ("func.func(affine-loop-fusion)", "a loop that makes values joins the loop that uses them"),
@@ -83,16 +81,13 @@ def steps(name: str) -> Passed:
 
 
 def walk(name: str) -> Picture:
-    """The steps as pages: of "mm_relu" those that change something, with the lines marked; of
-    "twice" each as it is, because there the texts are to be read."""
+    """The steps as pages, changed lines marked: of "mm_relu" those that change something, of
+    "twice" those from the bufferization on, to be read without the lines that are gone."""
     if name == "mm_relu":
         return shown(narrow(changed(steps(name))), PIPELINES["llvm"], name)
     done = narrow(steps(name))
-    words = dict(LOOPS.steps) | {"": "the program, before any pass"}
-    pages: list[tuple[str, str | Picture]] = []
-    for one in done.states:
-        pages.append((short(one.passes) or "as it came", listing(words[one.passes], one.text)))
-    return stepper(pages, f"{name}: {LOOPS.title}, {said_of(done)}")
+    done = replace(done, states=done.states[len(_BUFFERS) :])
+    return shown(done, LOOPS, name, removed=False)
 
 
 def changed(done: Passed) -> Passed:

@@ -1,6 +1,7 @@
 """linalg on tensors, run one point of a loop nest at a time: what a `linalg.generic` means.
 
     outputs(text, x, w)      what @main returns; ValueError, in words, for what cannot be run
+    parses(text)             is it a module at all?
 
 An empty tensor holds `garbage`: what reads it before it is written is found by running it twice.
 Next room: scalars.py.
@@ -31,7 +32,7 @@ Values = dict[SSAValue, Any]
 
 @lru_cache(maxsize=8)
 def main_of(text: str) -> func.FuncOp:
-    """@main of a module, which nobody changes. ValueError if there is none, or something in it is
+    """@main of a module, not to be changed. ValueError if there is none, or something in it is
     not valid."""
     limited(text)
     context = Context()
@@ -49,6 +50,15 @@ def main_of(text: str) -> func.FuncOp:
         if isinstance(op, func.FuncOp) and op.sym_name.data == "main" and len(op.body.blocks) == 1:
             return op
     raise ValueError("the module has no function @main with one block")
+
+
+def parses(text: str) -> str:
+    """Whether a text is a valid module with a function @main; if not, why not, and where."""
+    try:
+        main_of(text)
+    except ValueError as error:
+        return str(error)
+    return "a valid module with a function @main"
 
 
 def outputs(text: str, arguments: Sequence[np.ndarray], garbage: float) -> np.ndarray:

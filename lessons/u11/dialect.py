@@ -2,6 +2,7 @@
 
     rewritten(text, pattern)      the pattern, wherever and as often as it applies
     checked(text, MaxOp)          a program with one more operation, verified
+    fitted(text)                  products that fit on the chip, in one tile
     lifted(text, may)             every load as far up as `may` lets it
     fitting(buffer)               how many slots of this size its memory has room for
 
@@ -19,17 +20,22 @@ from functools import lru_cache
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
+from xdsl.pattern_rewriter import (
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
 from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import VerifyException
 
 from course_lib.mlir.npu import dialect, transfer
-from course_lib.mlir.npu.dialect import ActivateOp, ClearOp, MatmulOp
+from course_lib.mlir.npu.dialect import ActivateOp, ClearOp, MatmulOp, ProductOp
 from course_lib.mlir.npu.keep import overlap, place_of
 from course_lib.mlir.npu.machine import chip_of, memory, room, slot_size, space_of, taken
 from course_lib.mlir.npu.module import NpuError, functions, read, verify, written
 from course_lib.mlir.npu.rules import memref, shape
-from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, SlotOp
+from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
 from course_lib.mlir.trouble import too_large
 
 LONGEST = 400_000  # characters of a program
@@ -57,7 +63,7 @@ def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 
 
 def finished(module: ModuleOp) -> str:
-    """The text of a module after a pass: verified, and without slots that nobody uses. NpuError
+    """The text of a module after a pass: verified, and without slots that are not used. NpuError
     for a slot that is used and was not inserted."""
     for op in steps(module):
         if any(isinstance(v.owner, SlotOp) and v.owner.parent is None for v in op.operands):
@@ -149,6 +155,29 @@ def lifted(text: str, may: Callable[[DmaLoadOp, Operation], bool]) -> str:
             op.detach()
             block.insert_op_before(op, above)
     return finished(module)
+
+
+def fitted(text: str) -> str:
+    """Every product in one tile, if it fits on the chip."""
+
+    class Fit(RewritePattern):
+        @op_type_rewrite_pattern
+        def match_and_rewrite(self, op: ProductOp, rewriter: PatternRewriter) -> None:
+            (m, k), (_, n), cols = shape(op.x), shape(op.w), chip_of(op).cols
+            xs = BufferOp(memory((1, m, k), "acts"))
+            ws = BufferOp(memory((1, k, cols), "weights"))
+            ys = BufferOp(memory((1, m, cols), "accs"))
+            x, w = SlotOp(xs.result, [0], [m, k]), SlotOp(ws.result, [0], [k, n])
+            y = SlotOp(ys.result, [0], [m, n])
+            work = [
+                DmaLoadOp(op.x, x.result, [0, 0], [m, k]),
+                DmaLoadOp(op.w, w.result, [0, 0], [k, n]),
+                MatmulOp(x.result, w.result, y.result, "os", overwrite=True),
+                DmaStoreOp(op.y, y.result, [0, 0], [m, n]),
+            ]
+            rewriter.replace(op, [xs, ws, ys, x, w, y, *work], [])
+
+    return rewritten(text, Fit())
 
 
 def careless(text: str) -> str:

@@ -30,7 +30,7 @@ from course_lib.mlir.npu.ods.forms import forms
 from course_lib.mlir.npu.stages import Compiled, compile_npu
 from lessons.bill import bill_of
 from lessons.u11.chip import Ran, busy, kept, product, ran
-from lessons.u11.dialect import careless, parsed
+from lessons.u11.dialect import careless, fitted, parsed
 from lessons.u11.meaning import equal
 
 LAYER = 197, 768, 768
@@ -145,7 +145,7 @@ WRONG = (
 
 
 def refusals() -> None:
-    """Print what the verifier says to three products."""
+    """Print what the verifiers say to three products of tiles, and to a tile that is too high."""
     x = "memref<16x8xi8, #npu.space<acts>>"
     for what, w, sums in WRONG:
         y = f"memref<{sums}xi32, #npu.space<accs>>"
@@ -160,6 +160,10 @@ def refusals() -> None:
             parsed(text)
         except ValueError as error:
             print(f"{what:<36} {str(error).splitlines()[0]}")
+    try:
+        fitted(product(200, 8, 3, "teaching"))
+    except ValueError as error:
+        print(f"{'200 rows of x in one slot':<36} {str(error).splitlines()[0]}")
 
 
 def tiles_table(tiled: Tiled, turns: Turns | None = None) -> Any:

@@ -60,7 +60,7 @@ TRITON = {stages: (type, size) for stages, type, size in BY_TRITON.data("buffers
 
 
 def multibuffer() -> str:
-    """The lines that MLIR changed or added, what it says to the other order, and who says so."""
+    """The lines that MLIR changed or added, what it says to the other order, and which tool ran."""
     try:
         done, other = (passed(text, MULTIBUFFER) for text in (LOOP, OTHER_ORDER))
     except ValueError:

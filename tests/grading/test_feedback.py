@@ -14,7 +14,7 @@ from autograder.check.framework import Crashed, Wrong, checks_of
 from autograder.check.judging import judge
 from autograder.check.programs import deep
 from autograder.check.properties import raises
-from autograder.check.shown import LINES, shown, shown_pair
+from autograder.check.shown import LINES, call_shown, shown, shown_pair
 from autograder.check.shrink import size, smaller, smallest
 from autograder.check.verdict import WRONG, Verdict, as_text
 from autograder.soundness.verdicts import verdict_of
@@ -31,6 +31,18 @@ def test_long_texts_say_how_much_is_left_out():
     text = shown(deep(312 + LINES - 3))  # and three lines around the operations
     assert text.endswith("... and 312 more lines") and text.count("\n") == LINES
     assert shown(None) == "" and shown("a\nb") == "a\nb"
+
+
+def test_a_program_in_a_call_stands_below_it_in_its_own_lines():
+    """Not as one line with \\n in it; two programs stay where they are."""
+    text = "builtin.module {\n}\n"
+    assert call_shown("u10.sunk", (text,), {}) == f"sunk(text), where text is\n{text}"
+    assert call_shown("u11.turns", (text, 2), {}) == f"turns(text, 2), where text is\n{text}"
+    assert (
+        call_shown("u11.turns", (2,), {"of": text}) == f"turns(2, of=text), where text is\n{text}"
+    )
+    assert call_shown("u99.two", ("a\n", "b\n"), {}) == "two('a\\n', 'b\\n')"
+    assert call_shown("u99.one", ("a",), {}) == "one('a')"
 
 
 def test_nothing_that_is_shown_holds_an_address():

@@ -19,9 +19,9 @@ from lessons.u10 import native, program, recorded, wild
 pytest.importorskip("xdsl")
 pytest.importorskip("filecheck")
 
-from autograder.units.u10.checks import texts
+from autograder.units.u10.checks import texts, the_pass_and_what_it_breaks
 from autograder.units.u10.checks.lowering import PROGRAMS
-from lessons.u10 import dialect, meaning
+from lessons.u10 import dialect, meaning, tensors
 
 LOWER = Pipeline("lowered", (("lower-affine", ""),))
 HEARD = ["u10.culprit", "u10.product", "u10.matmul", "u10.sunk", "u10.tested", "u10.lowered"]
@@ -109,6 +109,29 @@ def test_where_mlir_is_missing_the_table_says_that_it_is_recorded(monkeypatch):
 def test_the_steps_of_the_wrong_pass_say_that_they_are_recorded_and_when():
     page = program.walk("twice").text
     assert "recorded with torch-mlir 20261001 (any machine, 2026-11-23)" in page
+
+
+def test_the_steps_of_the_wrong_pass_begin_with_buffers_and_mark_what_changed():
+    """The text before them, in tensors, is printed above."""
+    page = program.walk("twice")
+    assert "linalg-generalize-named-ops" not in page.text and "one-shot-bufferize" in page.text
+    assert re.search(r"^\+ .*affine.for", page.text, re.MULTILINE)
+    assert not re.search(r"^− ", page.text, re.MULTILINE), "lines that are gone are not to be read"
+
+
+def test_a_wrong_list_of_elements_names_none():
+    """A student who tries again and again would otherwise get one more each time."""
+    for elements, says in (([(1, 0)], "is not in your list"), ([(0, 0)], "of your list is right")):
+        with pytest.raises(Wrong, match=says) as caught:
+            the_pass_and_what_it_breaks(lambda elements=elements: ("affine-loop-fusion", elements))
+        assert "2" not in caught.value.problem
+
+
+def test_a_text_that_is_no_module_is_told_where():
+    text = "module {\n  func.func @main(%x f32) {\n    func.return\n  }\n}"
+    assert "module:2:" in tensors.parses(text)
+    assert tensors.parses(" ") == "the text is empty"
+    assert tensors.parses(slot("u10.product").reference(2, 3, 4)).startswith("a valid module")
 
 
 def test_the_numbers_of_the_opening_question():

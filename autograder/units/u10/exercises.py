@@ -38,16 +38,15 @@ def culprit() -> tuple[str, list[tuple[int, int]]]:
     """One of the passes above is wrong. Which one, and what does it break?
 
     returns  the name of the pass, as the pages show it, and the elements of the result that are
-             wrong after it, as pairs (i, j), counted from 0
+             wrong after it, as pairs (i, j), counted from 0, in any order
 
     The program computes a · b, element by element, before this pass but not after it. The numbers
-    in a and b are such that nothing comes out right by chance. The order of the elements in your
-    list does not matter.
+    in a and b are such that nothing comes out right by chance.
     """
     return "affine-loop-fusion", [(1, 0), (2, 0), (2, 1)]
 
 
-@exercise("u10.product", unit=10, points=3, kind="implement")
+@exercise("u10.product", unit=10, points=3, kind="implement", further=True)
 def product(m: int, k: int, n: int) -> str:
     """The text of a module that computes relu(xᵀ · w).
 
@@ -96,10 +95,10 @@ def matmul(text: str) -> str:
     text     a program that may contain `toy.matmul`
     returns  with_shapes(text, MatmulOp), where MatmulOp is a class of yours
 
-    `toy.matmul` has two operands and one result, each a TENSOR, and no effect: if nobody uses the
-    result, the operation may be removed. It is written like `toy.mul`. Its shape follows from those
-    of its operands: an m×k matrix times a k×n matrix is an m×n matrix. Raise VerifyException if an
-    operand is not a matrix or the two do not fit.
+    `toy.matmul` has two operands and one result, each a TENSOR, and no effect: it may be removed if
+    its result is not used. It is written like `toy.mul`. Its shape follows from those of its
+    operands: an m×k matrix times a k×n matrix is an m×n matrix. Raise VerifyException if an operand
+    is not a matrix or the two do not fit.
     """
 
     @irdl_op_definition
@@ -130,10 +129,9 @@ def sunk(text: str) -> str:
     returns  rewritten(text, Sink()), where Sink is a pattern of yours
 
     An addition or a multiplication whose operands are both transposes moves before them, with its
-    operands in the same order, and only its result is transposed. By itself, this saves a transpose
-    only if nobody else uses these two; otherwise the operation stays as it is. The program computes
-    the same, and every shape that was known stays known. The new sum or product has a known shape
-    if both of its operands have.
+    operands in the same order, and only its result is transposed. Rewrite only if neither transpose
+    has another user. The program computes the same, and every shape that was known stays known. The
+    new sum or product has a known shape if both of its operands have.
     """
 
     class Sink(RewritePattern):
@@ -171,17 +169,16 @@ def tested(text: str) -> bool:
 
 @exercise("u10.below", unit=10, points=2, kind="explain")
 def below() -> Rubric:
-    """A colleague wants to remove pairs of transposes in LLVM IR, because the code of every front
-    end arrives there and one pass would then serve all of them. What does a pass know about a
-    transpose in the Toy dialect that it would first have to prove at the level of loops, and what
-    is missing even for that proof in LLVM IR? Name one decision that belongs to a low level, and
-    say why it would be wrong to make it at the top. Write three to six sentences.
+    """A colleague wants to remove pairs of transposes in LLVM IR, where the code of every front end
+    arrives. What does a pass know about a transpose in the Toy dialect that it would first have to
+    prove at the level of loops? What is missing even for that proof in LLVM IR? Name one decision
+    that belongs to a low level, and say why. Write three to six sentences.
     """
     return Rubric(
         criteria="0.5 points: in the dialect, a transpose is one operation without effects on "
-        "values that nobody overwrites, so that two in a row are the identity by definition. "
+        "values that are never overwritten, so that two in a row are the identity by definition. "
         "0.5 points: with loops one has to prove, from the indices of all accesses, that each "
-        "element comes from where it went (dependences, and that nobody else reads or writes the "
+        "element comes from where it went (dependences, and that nothing else reads or writes the "
         "memory in between). affine-loop-fusion is an example of getting this wrong. "
         "0.5 points: in LLVM IR there are addresses computed by arithmetic, branches in place of "
         "loops with bounds, and pointers that may alias; sizes and shapes are gone. (Scalar "
@@ -193,7 +190,7 @@ def below() -> Rubric:
             Sample(2, "A toy.transpose is a name: it has no effects, its operand is a value that "
                    "cannot change, and the rule transpose(transpose(x)) = x needs no analysis. "
                    "With loops, the pass has to compare the indices of the store and of the load "
-                   "for all iterations and show that nobody writes the buffer in between, which "
+                   "for all iterations and show that nothing writes the buffer in between, which "
                    "affine-loop-fusion forgot. In LLVM IR even the indices are gone: there are "
                    "sums and multiples of 64-bit numbers and pointers that may alias. Which "
                    "register holds a number should be decided only there, because it depends on "

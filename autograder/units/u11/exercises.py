@@ -63,7 +63,7 @@ def moved(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
     return x * m * k + w * k * n + 4 * m * n
 
 
-@exercise("u11.greatest", unit=11, points=3, kind="implement")
+@exercise("u11.greatest", unit=11, points=3, kind="implement", further=True)
 def greatest(text: str) -> str:
     """Give the dialect an operation for the instruction `vmax`, with a verifier.
 
@@ -208,8 +208,8 @@ def says() -> Rubric:
     """
     return Rubric(
         criteria="0.5 points: a buffer and its slots are values with a type: which memory, how "
-        "many slots, which shape; all uses of a tile are listed, and the operations say who "
-        "overwrites it. Instructions name a memory, addresses and lengths, so a pass can compute "
+        "many slots, which shape; all uses of a tile are listed, and the operations say what "
+        "they overwrite. Instructions name a memory, addresses and lengths, so a pass can compute "
         "what overlaps, but has to find out which bytes belong to one buffer, which instructions "
         "use the same contents, and where there is free room. "
         "0.5 points: a decision that belongs to the instructions, with a reason: addresses, tokens "

@@ -41,15 +41,20 @@ def ir_diff(got: str, expected: str, title: str = "got against expected") -> Pic
 
 
 def diff(
-    old: str, new: str, keys: Keys | None = None, longest: int | None = None
+    old: str,
+    new: str,
+    keys: Keys | None = None,
+    longest: int | None = None,
+    removed: bool = True,
 ) -> tuple[str, str]:
     """HTML in which removed and added lines carry a sign and a colour; and as plain text.
 
     keys     what the lines of each text say: where that is equal, the line did not change, and a
              line that only moved stands at its new place without a sign
     longest  lines that are shown; the rest is only counted
+    removed  whether the lines are shown that only the old text has
     """
-    rows = list(_rows(old, new, keys))
+    rows = [row for row in _rows(old, new, keys) if removed or row[0] != "−"]
     more = len(rows) - longest if longest is not None else 0
     if more > 0:
         rows = [*rows[:longest], (" ", f"... and {more:,} more lines")]

@@ -25,23 +25,26 @@ def slides(text: str, pipeline: Pipeline, title: str, longest: int = 300) -> Pic
     return shown(passed(text, pipeline), pipeline, title, longest)
 
 
-def shown(done: Passed, pipeline: Pipeline, title: str, longest: int = 300) -> Picture:
-    """The same of what a tool, or a recording, has said already."""
+def shown(
+    done: Passed, pipeline: Pipeline, title: str, longest: int = 300, removed: bool = True
+) -> Picture:
+    """The same of what a tool, or a recording, has said already. Without `removed`, each page shows
+    the new text alone: it is easier to read."""
     words = dict(pipeline.steps)
     pages: list[tuple[str, str | Picture]] = []
     before = [*done.states[:1], *done.states]
     for last, state in zip(before, done.states, strict=False):
         old, new = (_first_lines(s.text, longest) for s in (last, state))
         name = short(state.passes) or "as it came"
-        pages.append((name, _page(words.get(state.passes, "before any pass"), old, new)))
+        pages.append((name, _page(words.get(state.passes, "before any pass"), old, new, removed)))
     if done.trouble:
         pages.append(("stopped", done.trouble + "\n"))
     return stepper(pages, f"{title}: {pipeline.title}, {said_of(done)}")
 
 
-def _page(words: str, old: str, new: str) -> Picture:
+def _page(words: str, old: str, new: str, removed: bool) -> Picture:
     """What a pass does, in words, and the text with the lines that it changed."""
-    html, text = diff(old, new, renumbered(old, new))
+    html, text = diff(old, new, renumbered(old, new), removed=removed)
     heading = tag("div", escape(words), klass="cl-muted")
     return Picture(words, fragment(heading, html, css=CSS), f"{words}\n{text}")
 

@@ -66,7 +66,7 @@ def toy(lines: str, given: Mapping[str, Shape] | None = None, **more: Shape) -> 
 # ── an operation ──
 
 TWO = "`toy.matmul` has two operands and one result, each a TENSOR"
-EFFECT = "no effect: if nobody uses the result, the operation may be removed"
+EFFECT = "no effect: it may be removed if its result is not used"
 WRITTEN = "It is written like `toy.mul`"
 FOLLOWS = "Its shape follows from those of its operands"
 SHAPE = "an m×k matrix times a k×n matrix is an m×n matrix"
@@ -136,7 +136,7 @@ def shapes_match(matmul: Any, given: str, wanted: str, spec: str) -> None:
         return
     problem = "Shape inference must give other shapes."
     if "toy.matmul" in got and "toy.matmul" not in wanted:
-        problem = "Nobody uses the product, so it must be removed."
+        problem = "The product is not used, so it must be removed."
     raise Wrong(problem, program=given, got=got, expected=wanted, spec=spec)
 
 

@@ -20,8 +20,7 @@ from autograder.units.u10.checks.programs import A, B, toy
 BOTH = "An addition or a multiplication whose operands are both transposes moves before them"
 ORDER = "with its operands in the same order"
 RESULT = "only its result is transposed"
-SAVES = "By itself, this saves a transpose only if nobody else uses these two"
-STAYS = "otherwise the operation stays as it is"
+SAVES = "Rewrite only if neither transpose has another user"
 SAME = "The program computes the same"
 KNOWN = "every shape that was known stays known"
 INSIDE = "The new sum or product has a known shape if both of its operands have"
@@ -30,15 +29,15 @@ IN_TOY = "a program in the Toy dialect"
 SINK = "rewritten(text, Sink()), where Sink is a pattern of yours"
 
 PAIR = "t = transpose a; u = transpose b; "
-STAY = [toy(lines, c=B) for lines in (
-    f"{PAIR}p = mul t u; print t; return p",
-    f"{PAIR}p = mul t u; print u; return p",
-    f"{PAIR}print u; p = mul t u; return p",
-    f"{PAIR}p = mul t u; q = add p u; return q",
-    "t = transpose a; p = mul t c; return p",
-    "t = transpose a; p = mul c t; return p",
-    "p = mul c c; return p",
-    "t = transpose a; p = mul t t; q = add p t; return q",
+STAY = [(toy(lines, c=B), spec) for lines, spec in (
+    (f"{PAIR}p = mul t u; print t; return p", SAVES),
+    (f"{PAIR}p = mul t u; print u; return p", SAVES),
+    (f"{PAIR}print u; p = mul t u; return p", SAVES),
+    (f"{PAIR}p = mul t u; q = add p u; return q", SAVES),
+    ("t = transpose a; p = mul t c; return p", BOTH),
+    ("t = transpose a; p = mul c t; return p", BOTH),
+    ("p = mul c c; return p", BOTH),
+    ("t = transpose a; p = mul t t; q = add p t; return q", SAVES),
 )]  # fmt: skip
 BLIND, LONG = "w? = cast a; ", range(1, 21)
 BEHIND = "q = transpose p; return q"
@@ -74,7 +73,7 @@ def with_second(text: str, lines: str) -> str:
     return text.removesuffix("}\n") + second
 
 
-@checks("u10.sunk", spec=[MOVE, IN_TOY, SINK, BOTH, ORDER, RESULT, SAVES, STAYS, SAME, KNOWN,
+@checks("u10.sunk", spec=[MOVE, IN_TOY, SINK, BOTH, ORDER, RESULT, SAVES, SAME, KNOWN,
                           INSIDE])  # fmt: skip
 def small_programs(sunk):
     """Programs of a few operations: some are rewritten, and some stay as they are."""
@@ -82,7 +81,7 @@ def small_programs(sunk):
              for before, after, given, spec in MOVED]  # fmt: skip
     one, (before, after, *_) = toy("return a"), MOVED[0]
     moved.append((with_second(one, before), [with_second(one, after)], IN_TOY))
-    for given, right, spec in [*moved, *((text, [text], STAYS) for text in STAY)]:
+    for given, right, spec in [*moved, *((text, [text], spec) for text, spec in STAY)]:
         got = kept_meaning(sunk, given)
         if normal(got) not in map(normal, right):
             problem, about = _complaint(given, got, right[0])
