@@ -88,14 +88,12 @@ def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
       for `time` clocks. A fold ends when its last cell is done.
     - If `array.shadow` is False, the next load begins after that.
     - If it is True, the next load begins in the clock in which this fold's first operand enters.
-      The next fold's first operand enters in the clock after that load or after this fold's last
-      operand has entered cell (0, 0), whichever is later.
+      The next fold's first operand enters in the clock after that load, or after this fold's last
+      operand if that is later.
 
-    Count exactly, from the first load to the end of the last fold. A billion folds, or a billion
-    rows of operands, must take no more steps than one.
+    Count exactly, from the first load to the end of the last fold. A billion folds or rows must
+    take no more steps than one.
 
-    >>> clocks(1, 4, SystolicArray(4, 4, dataflow="ws"), 1)
-    14
     >>> clocks(2, 3, SystolicArray(4, 5, dataflow="ws", shadow=True), 3)
     34
     """

@@ -15,7 +15,7 @@ from course_lib.accelerator.compile.slots import slots as slots
 from course_lib.exercises import exercise
 
 
-@exercise("u13.mend", unit=13, points=3, kind="evidence")
+@exercise("u13.mend", unit=13, points=3, kind="evidence", further=True)
 def mend() -> dict[str, dict[int, str]]:
     """Mend the tokens of STUCK and RACE.
 
@@ -40,7 +40,7 @@ def mend() -> dict[str, dict[int, str]]:
     }
 
 
-@exercise("u13.encode", unit=13, points=2, kind="implement")
+@exercise("u13.encode", unit=13, points=2, kind="implement", further=True)
 def encode(values: list[int], fields: list[tuple[str, int, bool]]) -> int:
     """The word that holds these values.
 
