@@ -49,7 +49,8 @@ alternatives(
     weights_last=_edited(
         (f"{AHEAD}\n", "\n"), ("preload weights=512", f"{AHEAD}\n preload weights=512")),
     other_places=_edited(
-        ("weights=512", "weights=600"), ("acts=256", "acts=320"), ("acts=768", "acts=832"), ("acts=800", "acts=864")),
+        ("weights=512", "weights=600"), ("acts=256", "acts=320"), ("acts=768", "acts=832"),
+        ("acts=800", "acts=864")),
 )  # fmt: skip
 
 BIASES, SCALES = "np.rint(bias / one)", "(one / y)"
