@@ -197,3 +197,16 @@ def packed_table(pack: Callable[[int, int, int, SystolicArray], int]) -> Picture
         rows.append([f"{side} × {side}", _on("mobilenet_v2", array) / 1e3, packed / 1e3])
     heads = ["a product for each channel (1000 cycles)", "packed (1000 cycles)"]
     return table(rows, ["MobileNetV2", *heads], best=dict.fromkeys(heads, "least"))
+
+
+def rows_table(rows: Callable[[int, int, int, int, int], tuple[int, int]]) -> Picture:
+    """Numbers that two depthwise layers of MobileNetV2 read on each dataflow, on 32 columns."""
+    lines = []
+    for channels, side in ((144, 56), (960, 7)):
+        for kind in STAYS:
+            traffic = accesses(side * side, 9, 1, SystolicArray(32, 32, dataflow=kind))
+            reads = [channels * traffic[name].sram_reads / 1e3 for name in "ab"]
+            lines.append([f"{channels} channels, {side} × {side}", f"{STAYS[kind]}s", *reads])
+        reads = [int(count) / 1e3 for count in rows(channels, side, side, 3, 32)]
+        lines.append([f"{channels} channels, {side} × {side}", "rows of weights", *reads])
+    return table(lines, ["depthwise 3 × 3", "what stays", "pixels (1000)", "weights (1000)"])

@@ -183,3 +183,24 @@ def pack(channels: int, m: int, window: int, array: SystolicArray) -> int:
         return whole * closed.cycles(m, g * window, g, array) + last
 
     return min(range(1, channels + 1), key=cycles)
+
+
+@exercise("u12.rows", unit=12, points=2, kind="number", further=True)
+def rows(channels: int, height: int, width: int, window: int, columns: int) -> tuple[int, int]:
+    """How many pixels and weights does a row-stationary array read for a depthwise layer?
+
+    Each of the `channels` channels has a filter of `window` x `window` weights, and its result has
+    `height` rows of `width` pixels. The windows of neighbouring pixels are one pixel apart. The
+    array has `window` rows and `columns` columns of cells, and works on one channel at a time. It
+    computes `columns` rows of the result together, and in the end those that are left. For these
+    rows, it reads all weights of the filter once, and each row of the image that they need once, as
+    many pixels of it as they need. Pixels of the border are read like others. Return (pixels,
+    weights).
+
+    >>> rows(1, 4, 5, 3, 2)
+    (56, 18)
+    """
+    strips = -(-height // columns)
+    image_rows = height + strips * (window - 1)
+    pixels = image_rows * (width + window - 1)
+    return channels * pixels, channels * strips * window * window

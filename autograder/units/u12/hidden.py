@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import harder, hidden
 from autograder.units.u12.checks import counts, right_fault
+from autograder.units.u12.checks import rows as row_checks
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
 from lessons.u12.grid import planted
@@ -75,3 +76,12 @@ def other_layers(pack, rng):
         layer = channels, m, window, rows, cols, *KEPT[number % len(KEPT)]
         counts.takes_the_fewest(pack, layer, counts.together(best, layer))
     return "80 layers"
+
+
+@hidden("u12.rows", seed=SEED)
+def other_depthwise_layers(rows, rng):
+    """Layers that were drawn for this run."""
+    for channels, height, width, window, columns in rng.integers(1, 40, (60, 5)).tolist():
+        layer = channels, height, width, window % 7 + 1, columns
+        row_checks.reads(rows, layer, row_checks.due(layer), row_checks.QUESTION)
+    return "60 layers"

@@ -164,3 +164,32 @@ def with_a_loop(channels, m, window, array):
 
 
 equivalent("u12.pack", "channels + 1)", "channels + 2)", because="one more is one product of all")
+
+STRIPS, IMAGE = "-(-height // columns)", "height + strips * (window - 1)"
+mutants(
+    "u12.rows",
+    each_pixel_of_a_window=lambda channels, height, width, window, columns: (
+        channels * height * width * window**2, channels * -(-height // columns) * window**2),
+    each_row_of_the_image_once=(IMAGE, "height + window - 1"),
+    no_border=("(width + window - 1)", "width"),
+    strips_are_rounded_down=(STRIPS, "max(1, height // columns)"),
+    every_strip_is_whole=(IMAGE, "strips * (columns + window - 1)"),
+    the_weights_are_read_once=("channels * strips * window", "channels * window"),
+    a_row_of_weights=("strips * window * window", "strips * window"),
+    one_channel=("channels * pixels, channels", "pixels, 1"),
+    weights_for_each_row=("channels * strips * window", "channels * height * window"),
+    strips_of_the_image=(STRIPS, "-(-(height + window - 1) // columns)"),
+    exchanged=lambda channels, height, width, window, columns: (
+        channels * -(-height // columns) * window**2,
+        channels * (height + -(-height // columns) * (window - 1)) * (width + window - 1)),
+)  # fmt: skip
+
+
+@alternative("u12.rows")
+def strip_by_strip(channels, height, width, window, columns):
+    pixels = weights = 0
+    for top in range(0, height, columns):
+        rows = min(columns, height - top) + window - 1
+        pixels += rows * (width + window - 1)
+        weights += window**2
+    return [np.int64(channels * pixels), channels * weights]
