@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from autograder.check.verdict import WRONG
+from autograder.edition.contents import COURSE
 from autograder.notebook import check
 from autograder.units.u12.checks.counts import LETTERS
+from autograder.units.u12.checks.rows import due
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.presets import preset
@@ -282,3 +284,17 @@ def test_a_row_is_a_whole_number(answer):
         return clock, name, answer(row), col
 
     assert "not the row" in wrong("u12.fault", fault).problem
+
+
+def test_a_row_that_stays_reads_the_pixels_of_a_depthwise_layer_less_often():
+    pixels, weights = slot("u12.rows").reference(144, 56, 56, 3, 32)
+    assert (pixels, weights) == due((144, 56, 56, 3, 32))
+    assert 144 * 9 * 56 * 56 / pixels > 8
+
+
+def test_two_folds_with_slow_weights_are_as_the_notebook_draws_them():
+    assert CLOCKS(2, 3, SystolicArray(2, 2, dataflow="ws", shadow=True), 2) == 13
+    text = (COURSE / "notebooks" / "u12_systolic.md").read_text("utf-8")
+    clock, load, first, last = text.split("```\nclock ")[1].split("```")[0].splitlines()
+    assert len(load.replace("load", "    ").split()) == 8
+    assert first.rstrip().endswith("2") and len(last) == len("clock " + clock)

@@ -5,6 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from autograder import check
+from autograder.check.verdict import WRONG
+from autograder.units.u13.checks.kept import LIMITS, LIVE, PLACE, SAFE, SAME
 from autograder.units.u13.checks.slots import followed, longest_ago
 from autograder.units.u13.exercises import kept, mend
 from autograder.units.u13.hidden.flows import LONG, MANY, SHADOW, SHORT, flow_of
@@ -30,6 +33,7 @@ from lessons.u13.tokens import (
     report,
     with_latency,
 )
+from lessons.u13.wild import BY_VELA
 
 
 def test_without_its_first_wait_the_program_written_by_hand_has_a_race():
@@ -166,3 +170,34 @@ def test_the_clocks_of_the_dataflows_are_those_of_the_simulator(flow):
 def test_the_rule_for_the_dataflow_is_near_the_best():
     assert share(FLOWS, slot("chip.dataflow").reference) > 0.98
     assert PLAIN.rows + PLAIN.rows + PLAIN.cols - 2 == 94
+
+
+def test_what_arm_s_compiler_did_with_two_layers():
+    first, second = BY_VELA.data("performance")
+    assert first["cycles"] == first["DRAM"] > 3 * second["cycles"]
+    assert second["cycles"] == second["array"] > second["DRAM"]
+    commands = BY_VELA["commands"].split("\n")
+    assert commands.count("NPU_OP_DMA_START") == 4 and commands.count("NPU_OP_CONV") == 5
+    assert sum("KERNEL_WAIT" in line for line in commands) == 2
+    assert f"NPU_SET_ACTIVATION_MAX  {SIX}" in commands
+    assert tables.LAYER.pixels * tables.LAYER.outputs == 50_176
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    ((" low=0 high=120", ""), LIMITS),
+    (("high=120", "high=6"), LIMITS),
+    (("params=1", "params=0"), SAME),
+    (("dram=224", "dram=160"), PLACE),
+    (("wait=load,execute signal=execute", "wait=load,execute"), LIVE),
+    (("wait=store signal=store", "signal=store"), SAFE),
+])  # fmt: skip
+def test_a_program_that_keeps_a_result_wrongly_quotes_the_sentence_that_it_breaks(change, sentence):
+    text = kept().replace(*change)
+    with plugged("u13.kept", lambda: text):
+        verdict = check("u13.kept")
+    assert verdict.kind == WRONG and sentence in verdict.spec
+
+
+def test_a_whole_layer_after_the_other_earns_most_of_the_points():
+    with plugged("u13.kept", lambda: WHOLE):
+        assert "122 clocks; all points from 100" in str(check("u13.kept"))
