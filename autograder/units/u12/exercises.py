@@ -91,8 +91,8 @@ def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
       The next fold's first operand enters in the clock after that load, or after this fold's last
       operand if that is later.
 
-    Count exactly, from the first load to the end of the last fold. A billion folds or rows must
-    take no more steps than one.
+    Count exactly, from the first load to the end of the last fold. A billion folds, or rows of
+    operands, must take no more steps than one.
 
     >>> clocks(2, 3, SystolicArray(4, 5, dataflow="ws", shadow=True), 3)
     34

@@ -95,9 +95,9 @@ def decode(word: int, fields: list[tuple[str, int, bool]]) -> list[int]:
 def kept() -> str:
     """The text of a program that keeps the result between two layers on the chip.
 
-    It computes what DETOUR computes, but with ReLU6 between the layers: their bytes go from 0 to
-    what 6.0 is, and each stands for 0.05 times its value. The result is at byte 224 of DRAM, and no
-    other byte of DRAM changes. All this holds for any values in DRAM and for any latency of the
+    It computes what DETOUR computes, but with ReLU6 between the layers: the bytes there go from
+    0 to what 6.0 is, and each stands for 0.05 times its value. The result is at byte 224 of DRAM,
+    and no other byte of DRAM changes. All this holds for any values in DRAM and for any latency of the
     DMA. The program never deadlocks, the hazard check finds no race in it, and every token that is
     given is taken. Your points depend on its clocks on the teaching chip. At most 100 earn all
     points, and each clock above that costs 1 %, down to a quarter.

@@ -30,7 +30,7 @@ SHADOW = (
     "If it is True, the next load begins in the clock",
     "The next fold's first operand enters",
 )
-BILLION = "A billion folds or rows must take no more steps than one"
+BILLION = "A billion folds, or rows of operands, must take no more steps than one"
 STEPS = 1000
 
 Case = tuple[int, int, int, int, bool, int]  # folds, time, rows, cols, shadow, wait

@@ -19,7 +19,7 @@ from course_lib.accelerator.isa.text import assemble
 from lessons.u13.kept import FASTEST, TEACHING, Y, due, played
 
 SAME = "It computes what DETOUR computes, but with ReLU6 between the layers"
-LIMITS = "their bytes go from 0 to what 6.0 is, and each stands for 0.05 times its value"
+LIMITS = "the bytes there go from 0 to what 6.0 is, and each stands for 0.05 times its value"
 PLACE = "The result is at byte 224 of DRAM, and no other byte of DRAM changes"
 ANY = "All this holds for any values in DRAM and for any latency of the DMA"
 LIVE = "The program never deadlocks"
