@@ -97,9 +97,9 @@ def kept() -> str:
 
     It computes what DETOUR computes, but with ReLU6 between the layers: the bytes there go from
     0 to what 6.0 is, and each stands for 0.05 times its value. The result is at byte 224 of DRAM,
-    and no other byte of DRAM changes. All this holds for any values in DRAM and for any latency of the
-    DMA. The program never deadlocks, the hazard check finds no race in it, and every token that is
-    given is taken. Your points depend on its clocks on the teaching chip. At most 100 earn all
+    and no other byte of DRAM changes. All this holds for any values in DRAM and for any latency of
+    the DMA. The program never deadlocks, the hazard check finds no race in it, and every token that
+    is given is taken. Your points depend on its clocks on the teaching chip. At most 100 earn all
     points, and each clock above that costs 1 %, down to a quarter.
     """
     return """
