@@ -195,7 +195,7 @@ def rows(channels: int, height: int, width: int, window: int, columns: int) -> t
     computes `columns` rows of the result together, and in the end those that are left. For these
     rows, it reads all weights of the filter once, and each row of the image that they need once, as
     many pixels of it as they need. Pixels of the border are read like others. Return (pixels,
-    weights).
+    weights), counted exactly.
 
     >>> rows(1, 4, 5, 3, 2)
     (56, 18)

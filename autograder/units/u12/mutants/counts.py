@@ -193,3 +193,21 @@ def strip_by_strip(channels, height, width, window, columns):
         pixels += rows * (width + window - 1)
         weights += window**2
     return [np.int64(channels * pixels), channels * weights]
+
+
+@alternative("u12.rows")
+def every_row_that_is_needed(channels, height, width, window, columns):
+    pixels = weights = 0
+    for top in range(0, height, columns):
+        strip = range(top, min(top + columns, height))
+        pixels += len({row + i for row in strip for i in range(window)}) * (width + window - 1)
+        weights += window * window
+    return tuple(np.array([pixels, weights]) * channels)
+
+
+@alternative("u12.rows")
+def whole_strips_and_the_rest(channels, height, width, window, columns):
+    whole, left = divmod(height, columns)
+    image = whole * (columns + window - 1) + (left + window - 1 if left else 0)
+    strips = math.ceil(height / columns)
+    return channels * image * (window - 1 + width), channels * window**2 * strips

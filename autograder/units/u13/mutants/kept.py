@@ -48,6 +48,7 @@ alternatives(
     "u13.kept",
     weights_last=_edited(
         (f"{AHEAD}\n", "\n"), ("preload weights=512", f"{AHEAD}\n preload weights=512")),
+    a_remark=_edited(("halt", "# all pixels are done\n halt")),
     other_places=_edited(
         ("weights=512", "weights=600"), ("acts=256", "acts=320"), ("acts=768", "acts=832"),
         ("acts=800", "acts=864")),
@@ -80,3 +81,26 @@ def channel_by_channel(x, weights, y, bias):
     factors = [x * w / y for w in weights]
     high = min(127, int(np.floor(6 / y + 0.5)))
     return [np.array(biases, np.int32), np.array(factors, np.float32), 0, high]
+
+
+@alternative("u13.scales")
+def by_what_the_numbers_stand_for(x, weights, y, bias):
+    sums = [w * x for w in weights.tolist()]
+    biases = np.array([round(b / s) for b, s in zip(bias.tolist(), sums, strict=True)])
+    return (
+        biases.astype("int32"),
+        np.array(sums, "float32") / np.float32(y),
+        0,
+        min(round(6.0 / y), 127),
+    )
+
+
+@alternative("u13.scales")
+def limits_by_clipping(x, weights, y, bias):
+    low, high = np.clip(np.rint(np.array([0.0, 6.0]) / y), -128, 127).astype(int)
+    return (
+        np.round(bias / x / weights).astype(np.int32),
+        np.float32(x) * weights.astype(np.float32) / np.float32(y),
+        low,
+        high,
+    )
