@@ -109,9 +109,11 @@ def kept() -> str:
         ldw dram=80 weights=512 rows=4 bytes=4 pitch=4 signal=execute
         preload weights=0 k=4 n=4 pitch=4 wait=load
         matmul acts=0 h=1 w=8 step=4 line=64 k=4 n=4 accs=0 wait=load signal=store
-        act accs=0 n=4 params=0 acts=256 h=1 w=8 step=4 line=64 low=0 high=120 wait=load,execute signal=execute
+        act accs=0 n=4 params=0 acts=256 h=1 w=8 step=4 line=64 low=0 high=120 \
+            wait=load,execute signal=execute
         matmul acts=32 h=1 w=8 step=4 line=64 k=4 n=4 accs=32 signal=store
-        act accs=32 n=4 params=0 acts=512 h=1 w=8 step=4 line=64 low=0 high=120 wait=execute signal=execute
+        act accs=32 n=4 params=0 acts=512 h=1 w=8 step=4 line=64 low=0 high=120 \
+            wait=execute signal=execute
         preload weights=512 k=4 n=4 pitch=4 wait=load
         matmul acts=256 h=1 w=8 step=4 line=64 k=4 n=4 accs=0 wait=store signal=store
         act accs=0 n=4 params=1 acts=768 h=1 w=8 step=4 line=64 wait=execute
@@ -120,7 +122,7 @@ def kept() -> str:
         act accs=32 n=4 params=1 acts=800 h=1 w=8 step=4 line=64 wait=execute
         st acts=800 dram=256 h=1 w=8 bytes=4 step=4 line=64
         halt
-    """  # noqa: E501
+    """
 
 
 @exercise("u13.scales", unit=13, points=2, kind="implement", further=True)
