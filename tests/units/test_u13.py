@@ -149,7 +149,8 @@ def test_where_those_clocks_come_from():
     ("(first.add, first.n)", "(0, first.n)", "The first matmul has the `add` of `first`"),
     ("weights + k * n, 1)", "weights + k * n, 0)", "all others add to what is there"),
     ("pitch=n", "pitch=n + 1", "Make each preload with"),
-    ("return program", "return [program[k ^ 1] for k in range(len(program))]", "For each piece, a preload"),
+    ("return program", "return [program[k ^ 1] for k in range(len(program))]",
+     "For each piece, a preload"),
 ])  # fmt: skip
 def test_wrong_sums_quote_the_sentence_that_the_instructions_do_not_keep(old, new, sentence):
     products = edited(slot("chip.products").reference, old, new)
