@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+WIDTH = 100  # of a line in a notebook
+GLUE = "\0"  # a space at which no line is broken
 
 
 def solution_body(function: Callable[..., Any]) -> list[str]:
@@ -59,10 +61,25 @@ def imports_of_signature(function: Callable[..., Any]) -> list[str]:
 
 
 def signature_line(function: Callable[..., Any]) -> str:
-    """The `def` line as the library has it, on one line."""
+    """The `def` line as the library has it; its arguments stand below it if they would be long."""
     node = _own_node(function)
+    arguments = ast.unparse(node.args)
     returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
-    return f"def {node.name}({ast.unparse(node.args)}){returns}:"
+    line = f"def {node.name}({arguments}){returns}:"
+    if len(line) <= WIDTH or set("'\"") & set(arguments):
+        return line
+    inside = textwrap.fill(_glued(arguments), WIDTH - 4, break_on_hyphens=False)
+    inside = textwrap.indent(inside.replace(GLUE, " "), "    ")
+    return f"def {node.name}(\n{inside}\n){returns}:"
+
+
+def _glued(arguments: str) -> str:
+    """The arguments with a space between two of them, and `GLUE` for all other spaces."""
+    depth, text = 0, ""
+    for letter, before in zip(arguments, f" {arguments}", strict=False):
+        depth += (letter in "([{") - (letter in ")]}")
+        text += GLUE if letter == " " and (depth or before != ",") else letter
+    return text
 
 
 @functools.cache

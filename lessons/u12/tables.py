@@ -30,7 +30,6 @@ SIDES = (16, 32, 64, 128, 256)
 NAMES = {"mlp": "perceptron", "block": "transformer block", "resnet18": "ResNet-18",
          "mobilenet_v2": "MobileNetV2"}  # fmt: skip
 Clocks = Callable[[int, int, SystolicArray, int], int]
-Choose = Callable[[int, int, int, int], SystolicArray]
 Show = Callable[[list, list[str]], Picture]
 
 BY_ICARUS, BY_SCALESIM = (recorded(__file__, f"{tool}.txt") for tool in ("icarus", "scalesim"))
@@ -124,22 +123,8 @@ def mac_energy(m: int, k: int, n: int) -> float:
     return m * k * n * (PICOJOULE["int8 multiply"] + PICOJOULE["int32 add"]) / 1e6
 
 
-def chosen_table(choose: Choose) -> Picture:
-    """Each model on one array of 1024 cells, and with the chosen array for each of its products."""
-    return _by_model({
-        **{f"32×32, {name}": functools.partial(_on, array=square(32, kind, False))
-           for kind, name in STAYS.items()},
-        "chosen for each": functools.partial(_on_chosen, choose=choose),
-        "all cells busy": _bound,
-    })  # fmt: skip
-
-
 def _on(model: str, array: SystolicArray) -> int:
     return total_cycles(parts_of(model), array)
-
-
-def _on_chosen(model: str, choose: Choose) -> int:
-    return sum(p.cycles(choose(p.m, p.k, p.n, 1024)) for p in parts_of(model))
 
 
 def _bound(model: str) -> float:
@@ -190,12 +175,11 @@ def tpu_table(clocks: Clocks) -> Picture:
     return table(rows, [head, *busy], exact=[head])
 
 
-def bill(clocks: Clocks, choose: Choose) -> Picture:
+def bill(clocks: Clocks) -> Picture:
     """The models on 1024 cells, with each of the student's two counts, and the bound."""
     return _by_model({
         "32×32": lambda model: on_clocks(model, square(32, shadow=False), clocks),
         "and shadow weights": lambda model: on_clocks(model, square(32), clocks),
-        "chosen for each, no shadow": functools.partial(_on_chosen, choose=choose),
         "all cells busy": _bound,
     }, bill_of)  # fmt: skip
 
@@ -213,3 +197,16 @@ def packed_table(pack: Callable[[int, int, int, SystolicArray], int]) -> Picture
         rows.append([f"{side} × {side}", _on("mobilenet_v2", array) / 1e3, packed / 1e3])
     heads = ["a product for each channel (1000 cycles)", "packed (1000 cycles)"]
     return table(rows, ["MobileNetV2", *heads], best=dict.fromkeys(heads, "least"))
+
+
+def rows_table(rows: Callable[[int, int, int, int, int], tuple[int, int]]) -> Picture:
+    """Numbers that two depthwise layers of MobileNetV2 read on each dataflow, on 32 columns."""
+    lines = []
+    for channels, side in ((144, 56), (960, 7)):
+        for kind in STAYS:
+            traffic = accesses(side * side, 9, 1, SystolicArray(32, 32, dataflow=kind))
+            reads = [channels * traffic[name].sram_reads / 1e3 for name in "ab"]
+            lines.append([f"{channels} channels, {side} × {side}", f"{STAYS[kind]}s", *reads])
+        reads = [int(count) / 1e3 for count in rows(channels, side, side, 3, 32)]
+        lines.append([f"{channels} channels, {side} × {side}", "rows of weights", *reads])
+    return table(lines, ["depthwise 3 × 3", "what stays", "pixels (1000)", "weights (1000)"])

@@ -34,6 +34,7 @@ UNITS = sources(COURSE / "notebooks")
 # tries all of them does the experiment that the exercise is about.
 EXPERIMENTS = {
     "u08.witnesses": "each pair of iterations is looked at, and the solver finds no pair or some",
+    "u13.kept": "the program is run",
     "u13.mend": "the mended programs are run",
     "u17.laws": "both sides of a rule are computed with the values that are given",
 }

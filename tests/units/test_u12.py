@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from autograder.check.verdict import WRONG
+from autograder.edition.contents import COURSE
 from autograder.notebook import check
-from autograder.units.u12.checks.counts import LAYERS, LETTERS, ODD
+from autograder.units.u12.checks.counts import LETTERS
+from autograder.units.u12.checks.rows import due
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.presets import preset
@@ -139,34 +141,6 @@ def test_a_larger_array_makes_mobilenet_slower():
     assert round(macs, 2) == 0.07
 
 
-def test_the_fewest_cycles_are_the_fewest():
-    for m, k, n, cells, fewest in (*LAYERS, *ODD):
-        assert fewest == min(
-            closed.cycles(m, k, n, SystolicArray(rows, cells // rows, dataflow=kind))
-            for rows in range(1, cells + 1)
-            if cells % rows == 0
-            for kind in ("os", "ws", "is")
-        )
-    assert closed.cycles(1, 512, 1000, SystolicArray(32, 32)) == 18_368
-
-
-def test_what_the_text_says_of_choosing():
-    choose, square = slot("u12.choose").reference, SystolicArray(32, 32)
-    shares = {}
-    for model in tables.NAMES:
-        parts = tables.parts_of(model)
-        chosen = sum(p.count * closed.cycles(p.m, p.k, p.n, choose(p.m, p.k, p.n, 1024))
-                     for p in parts)  # fmt: skip
-        fixed = sum(p.count * closed.cycles(p.m, p.k, p.n, square) for p in parts)
-        shares[model] = (
-            round(1 - chosen / fixed, 2),
-            round(1024 * chosen / sum(p.macs for p in parts), 1),
-        )
-    assert shares["resnet18"][0] == 0.10
-    assert shares["mlp"][0] == 0.88
-    assert shares["mobilenet_v2"][1] == 10.5
-
-
 def test_the_tpu_waits_for_weights():
     array = SystolicArray(256, 256, dataflow="ws", shadow=True)
     busy = {batch: 300 * batch / CLOCKS(300, batch, array, 5) for batch in (200, 1280)}
@@ -200,14 +174,6 @@ def test_a_batch_of_images_does_not_make_the_larger_array_the_faster_one():
     cycles = [sum(p.count * closed.cycles(8 * p.m, p.k, p.n, array) for p in parts)
               for array in (SHADOW[1], SHADOW[-1])]  # fmt: skip
     assert [round(one / 8e6, 2) for one in cycles] == [2.71, 3.05]
-
-
-def test_depthwise_sums_that_stay_want_a_high_array():
-    for p in tables.parts_of("mobilenet_v2"):
-        if p.n == 1:
-            arrays = [SystolicArray(2**e, 1024 >> e) for e in range(11)]
-            best = min(arrays, key=lambda array: closed.cycles(p.m, p.k, p.n, array))
-            assert 64 <= best.rows <= 512
 
 
 def test_most_of_what_shadow_registers_save_is_fill():
@@ -287,6 +253,7 @@ def test_the_definition_that_is_missing_is_quoted(letter):
     verdict = wrong("u12.which", lambda *case: right(*case).replace(letter, ""))
     assert verdict.problem.startswith(f"Definition {letter} gives")
     assert verdict.spec == LETTERS[letter]
+    assert verdict.expected.startswith("A ") and verdict.expected.count(",") >= 5
 
 
 @pytest.mark.parametrize("change, words", [
@@ -317,3 +284,17 @@ def test_a_row_is_a_whole_number(answer):
         return clock, name, answer(row), col
 
     assert "not the row" in wrong("u12.fault", fault).problem
+
+
+def test_a_row_that_stays_reads_the_pixels_of_a_depthwise_layer_less_often():
+    pixels, weights = slot("u12.rows").reference(144, 56, 56, 3, 32)
+    assert (pixels, weights) == due((144, 56, 56, 3, 32))
+    assert 144 * 9 * 56 * 56 / pixels > 8
+
+
+def test_two_folds_with_slow_weights_are_as_the_notebook_draws_them():
+    assert CLOCKS(2, 3, SystolicArray(2, 2, dataflow="ws", shadow=True), 2) == 13
+    text = (COURSE / "notebooks" / "u12_systolic.md").read_text("utf-8")
+    clock, load, first, last = text.split("```\nclock ")[1].split("```")[0].splitlines()
+    assert len(load.replace("load", "    ").split()) == 8
+    assert first.rstrip().endswith("2") and len(last) == len("clock " + clock)

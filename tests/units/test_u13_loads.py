@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from autograder import check
+from autograder.check.verdict import WRONG
+from autograder.units.u13.checks.kept import LIMITS, LIVE, PLACE, SAFE, SAME
 from autograder.units.u13.checks.slots import followed, longest_ago
-from autograder.units.u13.exercises import mend
+from autograder.units.u13.exercises import kept, mend
 from autograder.units.u13.hidden.flows import LONG, MANY, SHADOW, SHORT, flow_of
 from course_lib.accelerator.compile.emit import ahead, in_turns
 from course_lib.accelerator.compile.search import clocks
@@ -16,6 +20,7 @@ from course_lib.exercises import plugged, slot
 from lessons.u13 import loads, tables
 from lessons.u13.flows import FLOWS, PLAIN, share
 from lessons.u13.hand import PRODUCT, by_hand
+from lessons.u13.kept import DETOUR, SIX, Y, due, played
 from lessons.u13.tables import NPU
 from lessons.u13.tokens import (
     FASTEST,
@@ -28,6 +33,7 @@ from lessons.u13.tokens import (
     report,
     with_latency,
 )
+from lessons.u13.wild import BY_VELA
 
 
 def test_without_its_first_wait_the_program_written_by_hand_has_a_race():
@@ -61,6 +67,32 @@ def test_the_mended_programs_take_the_clocks_that_the_text_allows(name, text):
     assert right and run.total == FASTEST
     assert report(program) == "264 clocks, no deadlock, no race"
     assert TEACHING.dma_latency == 10
+
+
+WHOLE = """\
+ldw dram=64 weights=0 rows=4 bytes=4 pitch=4 signal=execute
+lda dram=0 acts=0 h=1 w=16 bytes=4 step=4 line=64 signal=execute
+ldb dram=96 params=0 count=2 signal=store
+ldw dram=80 weights=512 rows=4 bytes=4 pitch=4 signal=execute
+preload weights=0 k=4 n=4 pitch=4 wait=load
+matmul acts=0 h=1 w=16 step=4 line=64 k=4 n=4 accs=0 wait=load signal=store
+act accs=0 n=4 params=0 acts=256 h=1 w=16 step=4 line=64 low=0 high=120 wait=load,execute \
+signal=execute
+preload weights=512 k=4 n=4 pitch=4 wait=load
+matmul acts=256 h=1 w=16 step=4 line=64 k=4 n=4 accs=32 wait=store signal=store
+act accs=32 n=4 params=1 acts=768 h=1 w=16 step=4 line=64 wait=execute
+st acts=768 dram=224 h=1 w=16 bytes=4 step=4 line=64
+halt
+"""
+
+
+@pytest.mark.parametrize("text, limits, clocks", [
+    (DETOUR, (-128, 127), 172), (WHOLE, (0, SIX), 122), (kept(), (0, SIX), 100)
+])  # fmt: skip
+def test_a_result_that_stays_saves_fifty_clocks_and_halves_save_more(text, limits, clocks):
+    run, before, after = played(assemble(text), 5)
+    np.testing.assert_array_equal(after[Y:].reshape(16, 4), due(before, *limits))
+    assert run.total == clocks
 
 
 def test_a_second_slot_takes_the_array_s_waiting_away():
@@ -138,3 +170,34 @@ def test_the_clocks_of_the_dataflows_are_those_of_the_simulator(flow):
 def test_the_rule_for_the_dataflow_is_near_the_best():
     assert share(FLOWS, slot("chip.dataflow").reference) > 0.98
     assert PLAIN.rows + PLAIN.rows + PLAIN.cols - 2 == 94
+
+
+def test_what_arm_s_compiler_did_with_two_layers():
+    first, second = BY_VELA.data("performance")
+    assert first["cycles"] == first["DRAM"] > 3 * second["cycles"]
+    assert second["cycles"] == second["array"] > second["DRAM"]
+    commands = BY_VELA["commands"].split("\n")
+    assert commands.count("NPU_OP_DMA_START") == 4 and commands.count("NPU_OP_CONV") == 5
+    assert sum("KERNEL_WAIT" in line for line in commands) == 2
+    assert f"NPU_SET_ACTIVATION_MAX  {SIX}" in commands
+    assert tables.LAYER.pixels * tables.LAYER.outputs == 50_176
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    ((" low=0 high=120", ""), LIMITS),
+    (("high=120", "high=6"), LIMITS),
+    (("params=1", "params=0"), SAME),
+    (("dram=224", "dram=160"), PLACE),
+    (("wait=load,execute signal=execute", "wait=load,execute"), LIVE),
+    (("wait=store signal=store", "signal=store"), SAFE),
+])  # fmt: skip
+def test_a_program_that_keeps_a_result_wrongly_quotes_the_sentence_that_it_breaks(change, sentence):
+    text = kept().replace(*change)
+    with plugged("u13.kept", lambda: text):
+        verdict = check("u13.kept")
+    assert verdict.kind == WRONG and sentence in verdict.spec
+
+
+def test_a_whole_layer_after_the_other_earns_most_of_the_points():
+    with plugged("u13.kept", lambda: WHOLE):
+        assert "122 clocks; all points from 100" in str(check("u13.kept"))

@@ -12,6 +12,7 @@ from autograder.check.feedback import as_html
 from autograder.check.hints import ladders
 from autograder.check.verdict import CRASHED, LATER, PASSED, TIMED_OUT, WRONG, Verdict, as_text
 from autograder.edition.contents import COURSE, notebook_bytes
+from autograder.edition.solutions import signature_line
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.cells import IMPLEMENTS, plain_python
 from autograder.grading.program import read
@@ -19,7 +20,7 @@ from autograder.soundness.exercise import exemplars, not_there_yet, own_problems
 from autograder.soundness.mutation import mutate
 from autograder.soundness.reference import can_be_changed
 from autograder.validate import few_kinds, grader_problems, leaks, survivors
-from course_lib.exercises import Slot, slot
+from course_lib.exercises import Slot, load_all, slot, slots
 
 FOLDERS = sorted(path.parent for path in (COURSE / "autograder/units").glob("u*/*/__init__.py"))
 UNITS = sources(COURSE / "notebooks")
@@ -167,6 +168,13 @@ def test_released_notebook_runs_from_top_to_bottom(source: Source, run_notebook)
     asked = [name for name in source.exercises() if slot(name).kind != "explain"]
     for name in asked:
         assert f"{name}: not attempted yet" in shown
+
+
+def test_the_first_line_of_an_answer_fits_into_a_cell():
+    load_all()
+    lines = {e.name: signature_line(e.reference) for e in slots()}
+    assert not [name for name, text in lines.items() if max(map(len, text.split("\n"))) > 100]
+    assert lines["u12.clock"].startswith("def clock(\n    right: np.ndarray, down: np.ndarray, ")
 
 
 def test_every_unit_has_three_kinds_of_exercises():

@@ -30,12 +30,16 @@ def clock(
     enters              [rows], the operands that enter from the left
     weights             [cols], the weights that enter from above
 
-    All cells work at once, with what the registers hold before the clock. `right` takes the
-    `right` of the neighbour on the left, or in column 0 the operand that enters. `down` takes the
-    `down` of the neighbour above, or 0 in row 0, plus a product: the operand that the cell takes in
-    this clock times the weight that it holds before the clock. Where `shift` is True, `stay` takes
-    the `stay` of the neighbour above, or in row 0 the weight that enters. Elsewhere `stay` keeps
-    its weight. Return right, down and stay, in this order.
+    All cells work at once, with what the registers hold before the clock.
+
+    - `right` takes the `right` of the neighbour on the left, or in column 0 the operand that
+      enters.
+    - `down` takes the `down` of the neighbour above, or 0 in row 0, plus a product: the operand
+      that the cell takes in this clock times the weight that it holds before the clock.
+    - Where `shift` is True, `stay` takes the `stay` of the neighbour above, or in row 0 the weight
+      that enters. Elsewhere `stay` keeps its weight.
+
+    Return right, down and stay, in this order.
     """
     operand = np.column_stack([enters, right[:, :-1]])
     above = np.vstack([np.zeros_like(down[:1]), down[:-1]])
@@ -76,18 +80,20 @@ def fault(
 def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
     """The clocks of a weight-stationary array that gets a row of weights every `wait` clocks.
 
-    It works on `folds` folds, with `time` rows of operands for each. Loading a fold takes `wait`
-    clocks for each row of `array`. In the clock after that, the first operand enters cell (0, 0).
-    Row i of the cells starts i clocks later, column j starts j clocks later, and every cell works
-    for `time` clocks. A fold ends when its last cell is done. If `array.shadow` is False, the next
-    load begins after that. If it is True, the next load begins in the clock in which this fold's
-    first operand enters. The next fold's first operand enters in the clock after that load or after
-    this fold's last operand has entered cell (0, 0), whichever is later. Count exactly, from the
-    first load to the end of the last fold. A billion folds, or a billion rows of operands, must
-    take no more steps than one.
+    It works on `folds` folds, with `time` rows of operands for each.
 
-    >>> clocks(1, 4, SystolicArray(4, 4, dataflow="ws"), 1)
-    14
+    - Loading a fold takes `wait` clocks for each row of `array`. In the clock after that, the first
+      operand enters cell (0, 0).
+    - Row i of the cells starts i clocks later, column j starts j clocks later, and every cell works
+      for `time` clocks. A fold ends when its last cell is done.
+    - If `array.shadow` is False, the next load begins after that.
+    - If it is True, the next load begins in the clock in which this fold's first operand enters.
+      The next fold's first operand enters in the clock after that load, or after this fold's last
+      operand if that is later.
+
+    Count exactly, from the first load to the end of the last fold. A billion folds, or rows of
+    operands, must take no more steps than one.
+
     >>> clocks(2, 3, SystolicArray(4, 5, dataflow="ws", shadow=True), 3)
     34
     """
@@ -97,7 +103,7 @@ def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
     return folds * (load + stream)
 
 
-@exercise("u12.which", unit=12, points=2, kind="evidence")
+@exercise("u12.which", unit=12, points=3, kind="evidence", uses=("u12.clocks",))
 def which(m: int, k: int, n: int, rows: int, cols: int, reported: int) -> str:
     """Which definitions give `reported` cycles for a product [m, k] x [k, n] on rows x cols cells?
 
@@ -109,30 +115,19 @@ def which(m: int, k: int, n: int, rows: int, cols: int, reported: int) -> str:
     D  Weight-stationary, without shadow registers.
     E  Weight-stationary, with shadow registers.
     F  The multiply-accumulates divided by the number of cells, rounded up.
+
+    Count as the section above does: every fold takes as long as a full one. In A, each fold waits
+    until the last cell of the one before is done. In C, each fold's sums then take `rows` clocks to
+    move out. In D and E, a row of weights arrives in every clock, so your `clocks` counts them.
     """
-
-    def count(dataflow: str, drain: bool = False, shadow: bool = False) -> int:
-        return closed.cycles(m, k, n, SystolicArray(rows, cols, drain, dataflow, shadow))
-
-    counts = {"A": count("os"), "B": count("os") - 1, "C": count("os", drain=True),
-              "D": count("ws"), "E": count("ws", shadow=True),
+    across = -(-n // cols)
+    blocks, folds = -(-m // rows) * across, -(-k // rows) * across
+    sums = blocks * (k + rows + cols - 2)
+    plain, shadow = (SystolicArray(rows, cols, dataflow="ws", shadow=has) for has in (False, True))
+    counts = {"A": sums, "B": sums - 1, "C": sums + blocks * rows,
+              "D": clocks(folds, m, plain, 1), "E": clocks(folds, m, shadow, 1),
               "F": -(-m * k * n // (rows * cols))}  # fmt: skip
     return "".join(letter for letter, cycles in counts.items() if cycles == reported)
-
-
-@exercise("u12.choose", unit=12, points=2, kind="budget")
-def choose(m: int, k: int, n: int, cells: int) -> SystolicArray:
-    """An array with `cells` cells that is fast at the product [m, k] x [k, n].
-
-    It has exactly `cells` cells, in any number of rows, and any dataflow. It has no shadow
-    registers and does not count a drain. Your points depend on the mean of (fewest cycles / your
-    cycles) over a list of products: 0.999 or more earns all points, and each hundredth below that
-    costs 2 % of them, down to a quarter.
-    """
-    arrays = [SystolicArray(rows, cells // rows, dataflow=kind)
-              for rows in range(1, cells + 1) if cells % rows == 0
-              for kind in ("os", "ws", "is")]  # fmt: skip
-    return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
 
 
 @exercise("u12.larger", unit=12, points=2, kind="explain")
@@ -188,3 +183,24 @@ def pack(channels: int, m: int, window: int, array: SystolicArray) -> int:
         return whole * closed.cycles(m, g * window, g, array) + last
 
     return min(range(1, channels + 1), key=cycles)
+
+
+@exercise("u12.rows", unit=12, points=2, kind="number", further=True)
+def rows(channels: int, height: int, width: int, window: int, columns: int) -> tuple[int, int]:
+    """How many pixels and weights does a row-stationary array read for a depthwise layer?
+
+    Each of the `channels` channels has a filter of `window` x `window` weights, and its result has
+    `height` rows of `width` pixels. The windows of neighbouring pixels are one pixel apart. The
+    array has `window` rows and `columns` columns of cells, and works on one channel at a time. It
+    computes `columns` rows of the result together, and in the end those that are left. For these
+    rows, it reads all weights of the filter once, and each row of the image that they need once, as
+    many pixels of it as they need. Pixels of the border are read like others. Return (pixels,
+    weights), counted exactly.
+
+    >>> rows(1, 4, 5, 3, 2)
+    (56, 18)
+    """
+    strips = -(-height // columns)
+    image_rows = height + strips * (window - 1)
+    pixels = image_rows * (width + window - 1)
+    return channels * pixels, channels * strips * window * window

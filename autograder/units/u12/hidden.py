@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 from hypothesis import strategies as st
 
 from autograder.check.framework import harder, hidden
 from autograder.units.u12.checks import counts, right_fault
-from course_lib.accelerator.array import closed
+from autograder.units.u12.checks import rows as row_checks
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
 from lessons.u12.grid import planted
@@ -55,35 +52,10 @@ def other_reports(which, rng):
     """Products that were drawn for this run, with numbers around those that definitions give."""
     due = slot("u12.which").reference
     for case in rng.integers(1, 12, (12, 5)).tolist():
-        for reported in sorted(near for r in gives(*case) for near in (r, r + 1)):
+        numbers = set(counts.counts_of(*case).values())
+        for reported in sorted({near for r in numbers for near in (r, r + 1)}):
             counts.named(which, (*case, reported), due(*case, reported))
     return "12 products"
-
-
-def gives(m: int, k: int, n: int, rows: int, cols: int) -> set[int]:
-    """The cycles of all definitions."""
-    kinds = (False, "os", False), (True, "os", False), (False, "ws", False), (False, "ws", True)
-    cycles = [closed.cycles(m, k, n, SystolicArray(rows, cols, *kind)) for kind in kinds]
-    return {*cycles, cycles[0] - 1, -(-m * k * n // (rows * cols))}
-
-
-@hidden("u12.choose", seed=SEED)
-def other_products(choose, rng):
-    """Cycles of products that were drawn for this run."""
-    return counts.chosen(choose, drawn(rng, (64, 96, 210, 256, 720, 1024), 900), "others")
-
-
-@hidden("u12.choose", seed=SEED)
-def other_numbers_of_cells(choose, rng):
-    """Cycles on numbers of cells that were drawn for this run, primes among them."""
-    cells = (1, 7, 47, 127, 499, int(rng.integers(2, 600)))
-    return counts.chosen(choose, drawn(rng, cells, 200), "others")
-
-
-def drawn(rng: Any, numbers: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
-    for cells in numbers:
-        for m, k, n in rng.integers(1, most, (4, 3)).tolist():
-            yield m, k, n, cells, counts.cycles_on(slot("u12.choose").reference, m, k, n, cells)
 
 
 KEPT = (("ws", True), ("ws", False), ("os", False), ("is", True), ("is", False))
@@ -104,3 +76,12 @@ def other_layers(pack, rng):
         layer = channels, m, window, rows, cols, *KEPT[number % len(KEPT)]
         counts.takes_the_fewest(pack, layer, counts.together(best, layer))
     return "80 layers"
+
+
+@hidden("u12.rows", seed=SEED)
+def other_depthwise_layers(rows, rng):
+    """Layers that were drawn for this run."""
+    for channels, height, width, window, columns in rng.integers(1, 40, (60, 5)).tolist():
+        layer = channels, height, width, window % 7 + 1, columns
+        row_checks.reads(rows, layer, row_checks.due(layer), row_checks.QUESTION)
+    return "60 layers"

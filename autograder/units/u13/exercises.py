@@ -7,6 +7,8 @@ room: lessons/u13/words.py.
 
 from __future__ import annotations
 
+import numpy as np
+
 from autograder.check.rubrics import Rubric, Sample
 from course_lib.accelerator.compile.products import products as products
 from course_lib.accelerator.compile.search import choose_dataflow as choose_dataflow
@@ -15,7 +17,7 @@ from course_lib.accelerator.compile.slots import slots as slots
 from course_lib.exercises import exercise
 
 
-@exercise("u13.mend", unit=13, points=3, kind="evidence")
+@exercise("u13.mend", unit=13, points=3, kind="evidence", further=True)
 def mend() -> dict[str, dict[int, str]]:
     """Mend the tokens of STUCK and RACE.
 
@@ -40,7 +42,7 @@ def mend() -> dict[str, dict[int, str]]:
     }
 
 
-@exercise("u13.encode", unit=13, points=2, kind="implement")
+@exercise("u13.encode", unit=13, points=2, kind="implement", further=True)
 def encode(values: list[int], fields: list[tuple[str, int, bool]]) -> int:
     """The word that holds these values.
 
@@ -87,6 +89,63 @@ def decode(word: int, fields: list[tuple[str, int, bool]]) -> list[int]:
     if word:
         raise ValueError(f"bits are set after the last field: {word:#x}")
     return values
+
+
+@exercise("u13.kept", unit=13, points=3, kind="budget", further=True)
+def kept() -> str:
+    """The text of a program that keeps the result between two layers on the chip.
+
+    It computes what DETOUR computes, but with ReLU6 between the layers: the bytes there go from
+    0 to what 6.0 is, and each stands for 0.05 times its value. The result is at byte 224 of DRAM,
+    and no other byte of DRAM changes. All this holds for any values in DRAM and for any latency of
+    the DMA. The program never deadlocks, the hazard check finds no race in it, and every token that
+    is given is taken. Your points depend on its clocks on the teaching chip. At most 100 earn all
+    points, and each clock above that costs 1 %, down to a quarter.
+    """
+    return """
+        ldw dram=64 weights=0 rows=4 bytes=4 pitch=4 signal=execute
+        lda dram=0 acts=0 h=1 w=16 bytes=4 step=4 line=64 signal=execute
+        ldb dram=96 params=0 count=2 signal=store
+        ldw dram=80 weights=512 rows=4 bytes=4 pitch=4 signal=execute
+        preload weights=0 k=4 n=4 pitch=4 wait=load
+        matmul acts=0 h=1 w=8 step=4 line=64 k=4 n=4 accs=0 wait=load signal=store
+        act accs=0 n=4 params=0 acts=256 h=1 w=8 step=4 line=64 low=0 high=120 \
+            wait=load,execute signal=execute
+        matmul acts=32 h=1 w=8 step=4 line=64 k=4 n=4 accs=32 signal=store
+        act accs=32 n=4 params=0 acts=512 h=1 w=8 step=4 line=64 low=0 high=120 \
+            wait=execute signal=execute
+        preload weights=512 k=4 n=4 pitch=4 wait=load
+        matmul acts=256 h=1 w=8 step=4 line=64 k=4 n=4 accs=0 wait=store signal=store
+        act accs=0 n=4 params=1 acts=768 h=1 w=8 step=4 line=64 wait=execute
+        st acts=768 dram=224 h=1 w=8 bytes=4 step=4 line=64
+        matmul acts=512 h=1 w=8 step=4 line=64 k=4 n=4 accs=32 wait=store signal=store
+        act accs=32 n=4 params=1 acts=800 h=1 w=8 step=4 line=64 wait=execute
+        st acts=800 dram=256 h=1 w=8 bytes=4 step=4 line=64
+        halt
+    """
+
+
+@exercise("u13.scales", unit=13, points=2, kind="implement", further=True)
+def scales(
+    x: float, weights: np.ndarray, y: float, bias: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int, int]:
+    """What `act` needs to finish a layer with ReLU6: biases, scales, and the two limits.
+
+    x, y      what a byte with the value 1 stands for, in the layer's input and in its result
+    weights   [channels], the same for the weights of each output channel
+    bias      [channels], the biases as real numbers
+
+    Every byte stands for its value times such a number. `act` makes round((sum + bias) * scale) out
+    of the sum of a channel, and then limits it to low and high. Return (biases, scales, low, high).
+    The biases are int32, rounded to the nearest number, and the scales float32. The limits are what
+    0.0 and 6.0 are as bytes of the result, rounded, and at most 127.
+
+    >>> scales(0.5, np.array([0.25]), 0.0625, np.array([1.0]))
+    (array([8], dtype=int32), array([2.], dtype=float32), 0, 96)
+    """
+    one = x * weights
+    biases = np.rint(bias / one).astype(np.int32)
+    return biases, (one / y).astype(np.float32), 0, min(127, round(6 / y))
 
 
 @exercise("u13.limits", unit=13, points=2, kind="explain")

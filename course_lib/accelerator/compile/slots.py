@@ -32,11 +32,12 @@ def slots(wanted: list[int], count: int) -> list[tuple[int, bool]]:
     count    how many slots there are, at least 1; each holds one piece, and all are empty at first
 
     Return a pair (slot, load) for each step, in order. Slots are numbered from 0. If a slot holds
-    the piece, the pair names that slot, and `load` is False. Otherwise `load` is True, and from
-    then on the piece is in the slot that the pair names, in place of what was there.
-    If there are two or more slots, a load never goes to the slot of the step before it, because the
-    chip still works on that one while the load runs. In all, there are no more loads than if each
-    load took an empty slot or, if none is left, replaced the piece whose latest use is longest ago.
+    the piece, the pair names that slot, and `load` is False. Otherwise `load` is True, and the
+    piece replaces what was in the slot that the pair names.
+
+    If there are two or more slots, a load never goes to the slot of the step before it. In all,
+    there are no more loads than if each load took an empty slot or, if none is left, replaced the
+    piece whose latest use is longest ago.
 
     >>> slots([7, 8, 7, 9, 8], 2)
     [(0, True), (1, True), (0, False), (1, True), (0, True)]

@@ -1,18 +1,16 @@
-"""Visible checks of the counts: clocks with slow weights, definitions, the chosen array, packing.
+"""Visible checks of the counts: clocks with slow weights, definitions, packing.
 
-`exactly`, `named`, `chosen` and `takes_the_fewest` judge an answer, here and in the hidden checks.
+`exactly`, `named` and `takes_the_fewest` judge an answer, here and in the hidden checks.
 """
 
 from __future__ import annotations
 
-import functools
 import re
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Score, Wrong, checks
+from autograder.check.framework import Wrong, checks
 from autograder.check.properties import a_number
 from autograder.check.shown import returned
 from autograder.check.steps import with_steps
@@ -32,7 +30,7 @@ SHADOW = (
     "If it is True, the next load begins in the clock",
     "The next fold's first operand enters",
 )
-BILLION = "A billion folds, or a billion rows of operands, must take no more steps than one"
+BILLION = "A billion folds, or rows of operands, must take no more steps than one"
 STEPS = 1000
 
 Case = tuple[int, int, int, int, bool, int]  # folds, time, rows, cols, shadow, wait
@@ -110,6 +108,10 @@ def exactly(clocks: Any, case: Case, due: int, spec: str = EXACT) -> None:
 LETTERS = dict(re.findall(r"^([A-F])  (.*)$", slot("u12.which").doc, re.M))
 RETURN = ("Return the letters of all of them", 'Return "" if there is none',
           "Which definitions give `reported` cycles for a product")  # fmt: skip
+COUNTING = ("Count as the section above does: every fold takes as long as a full one",
+            "In A, each fold waits until the last cell of the one before is done",
+            "In C, each fold's sums then take `rows` clocks to move out",
+            "In D and E, a row of weights arrives in every clock")  # fmt: skip
 # m, k, n, rows, cols: what is reported, and the definitions that give it
 REPORTS = {
     (4, 4, 4, 4, 4): {9: "B", 10: "A", 14: "CDE", 4: "F", 15: ""},
@@ -118,7 +120,7 @@ REPORTS = {
 }
 
 
-@checks("u12.which", spec=[*RETURN, *LETTERS.values()])
+@checks("u12.which", spec=[*RETURN, *LETTERS.values(), *COUNTING])
 def the_definitions(which):
     """Which definitions give a number."""
     for product, reports in REPORTS.items():
@@ -130,14 +132,28 @@ def the_definitions(which):
 def named(which: Any, case: tuple[int, ...], right: str) -> None:
     """Wrong unless the answer names the definitions in `right`; quotes the first that differs."""
     got = letters(which, case)
+    m, k, n, rows, cols, reported = case
     for letter, definition in LETTERS.items():
         if (letter in got) != (letter in right):
-            m, k, n, rows, cols, reported = case
             gives = "gives" if letter in right else "does not give"
             raise Wrong(f"Definition {letter} {gives} {reported} cycles here.",
                         program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, a report of "
                         f"{reported} cycles", got=f"the answer {got!r}",
-                        spec=definition)  # fmt: skip
+                        expected=counted(*case[:5]), spec=definition)  # fmt: skip
+
+
+def counts_of(m: int, k: int, n: int, rows: int, cols: int) -> dict[str, int]:
+    """The cycles by each definition, as the library counts them."""
+    kinds = {"A": (False, "os", False), "C": (True, "os", False), "D": (False, "ws", False),
+             "E": (False, "ws", True)}  # fmt: skip
+    counts = {letter: closed.cycles(m, k, n, SystolicArray(rows, cols, *kind))
+              for letter, kind in kinds.items()}  # fmt: skip
+    counts |= {"B": counts["A"] - 1, "F": -(-m * k * n // (rows * cols))}
+    return dict(sorted(counts.items()))
+
+
+def counted(*product: int) -> str:
+    return ", ".join(f"{letter} {cycles:,}" for letter, cycles in counts_of(*product).items())
 
 
 def letters(which: Any, case: tuple[int, ...]) -> str:
@@ -147,84 +163,6 @@ def letters(which: Any, case: tuple[int, ...]) -> str:
         raise Wrong('The answer must be a string of letters from A to F, such as "BD".',
                     got=returned(got), spec=RETURN[0])  # fmt: skip
     return "".join(sorted(set(got.upper()) & set(LETTERS)))
-
-
-CHOICE = ("It has exactly `cells` cells, in any number of rows, and any dataflow",
-          "It has no shadow registers and does not count a drain")  # fmt: skip
-FAST = ("An array with `cells` cells that is fast at the product", "Your points depend on the mean "
-        "of (fewest cycles / your cycles) over a list of products")  # fmt: skip
-POINTS = "0.999 or more earns all points, and each hundredth below that costs 2 %"
-# m, k, n, cells, and the fewest cycles of any array: layers of the course's models, and others
-LAYERS = [
-    (12544, 147, 64, 1024, 126_380),
-    (3136, 576, 64, 1024, 116_280),
-    (49, 4608, 512, 1024, 126_516),
-    (1, 512, 1000, 1024, 1535),
-    (1000, 512, 1, 1024, 1535),
-    (12544, 9, 1, 1024, 12_638),
-    (49, 9, 1, 1024, 87),
-    (300, 147, 64, 210, 17_100),
-    (128, 256, 1024, 1000, 43_368),
-    (1, 784, 512, 256, 2078),
-]
-# and with few cells, or numbers of cells that hardly divide
-ODD = [
-    (40, 30, 20, 1, 24_000),
-    (37, 300, 11, 13, 10_296),
-    (300, 11, 37, 13, 10_329),
-    (11, 37, 300, 13, 10_725),
-    (5, 600, 400, 101, 14_000),
-    (900, 3, 7, 251, 3096),
-    (64, 2, 900, 1009, 2146),
-    (129, 70, 3, 15, 1960),
-]
-
-
-def cycles_on(choose: Any, m: int, k: int, n: int, cells: int) -> int:
-    array = choose(m, k, n, cells)
-    wrong = functools.partial(Wrong, program=f"[{m}, {k}] x [{k}, {n}], {cells} cells")
-    if not isinstance(array, SystolicArray):
-        raise wrong("The answer must be a SystolicArray.", got=returned(array), spec=FAST[0])
-    if array.rows * array.cols != cells:
-        got = f"{array.rows} x {array.cols}"
-        raise wrong(f"The array must have exactly {cells} cells.", got=got, spec=CHOICE[0])
-    if array.shadow or array.drain:
-        problem = "The array must have no shadow registers and count no drain."
-        raise wrong(problem, got=str(array), spec=CHOICE[1])
-    return closed.cycles(m, k, n, array)
-
-
-def worth(shares: Sequence[float]) -> tuple[float, float]:
-    """The mean of fewest / yours, and the part of the points that it earns."""
-    mean = sum(shares) / len(shares)
-    return mean, min(1.0, max(0.25, 1.0 - 2 * (0.999 - mean)))
-
-
-@checks("u12.choose", spec=[*CHOICE, *FAST, POINTS, "down to a quarter"])
-def few_cycles(choose):
-    """Cycles of products, each on the array that was chosen for it."""
-    return chosen(choose, LAYERS)
-
-
-@checks("u12.choose", spec=[*CHOICE, *FAST, POINTS])
-def any_number_of_cells(choose):
-    """Cycles on few cells, and on numbers of them that have few divisors."""
-    return chosen(choose, ODD)
-
-
-def chosen(choose: Any, layers: Iterable[tuple[int, ...]], what: str = "products") -> Score:
-    """The score on products: m, k, n, cells and the fewest cycles of any array."""
-    shares = {}
-    for *case, fewest in layers:
-        cycles = cycles_on(choose, *case)
-        m, k, n, cells = case
-        shares[f"[{m}, {k}] x [{k}, {n}] on {cells} cells takes {cycles:,} cycles; {fewest:,} are "
-               "possible"] = fewest / cycles  # fmt: skip
-    mean, fraction = worth(list(shares.values()))
-    told = f"fewest / yours: {mean:.3f} on average over {len(shares)} {what}; all points from 0.999"
-    return Score(
-        fraction, f"{told}. {min(shares, key=shares.__getitem__)}" if fraction < 1 else told
-    )
 
 
 # ── u12.pack ──

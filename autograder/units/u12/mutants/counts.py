@@ -81,10 +81,15 @@ mutants(
     "u12.which",
     only_the_first=(JOINED, f"{JOINED}[:1]"),
     rounds_down=("-(-m * k * n // (rows * cols))", "m * k * n // (rows * cols)"),
-    one_less_for_each_fold=("count('os') - 1", "count('os') - -(-m // rows) * -(-n // cols)"),
-    drains_once=("count('os', drain=True)", "count('os') + rows"),
-    shadow_hides_all_loads=("count('ws', shadow=True)", "count('ws', shadow=True) - rows"),
-    one_fold=("counts = ", "m, n = (min(m, rows), min(n, cols)); counts = "),
+    one_less_for_each_fold=("sums - 1", "sums - blocks"),
+    drains_once=("sums + blocks * rows", "sums + rows"),
+    drains_by_columns=("sums + blocks * rows", "sums + blocks * cols"),
+    shadow_hides_all_loads=("clocks(folds, m, shadow, 1)", "clocks(folds, m, shadow, 1) - rows"),
+    one_fold=("across = ", "m, n = (min(m, rows), min(n, cols)); across = "),
+    fills_once=("blocks * (k + rows + cols - 2)", "blocks * k + rows + cols - 2"),
+    folds_along_the_sum=("blocks * (k + rows + cols - 2)", "folds * (k + rows + cols - 2)"),
+    weights_are_cut_like_sums=("clocks(folds, m, plain, 1)", "clocks(blocks, m, plain, 1)"),
+    operands_stream_along_k=("clocks(folds, m, shadow, 1)", "clocks(folds, k, shadow, 1)"),
     as_if_there_were_always_one=(JOINED, f"{JOINED} or 'A'"),
 )
 alternatives("u12.which", from_the_back_with_commas=(JOINED, f"', '.join(reversed({JOINED}))"))
@@ -113,67 +118,6 @@ def one_question_after_the_other(m, k, n, rows, cols, reported):
     cells = rows * cols
     return letters + ("f" if (reported - 1) * cells < m * k * n <= reported * cells else "")
 
-
-KINDS, FITS = "('os', 'ws', 'is')", "if cells % rows == 0"
-mutants(
-    "u12.choose",
-    always_the_square=(FITS, f"{FITS} and rows == max("
-                       "(d for d in range(1, cells + 1) if cells % d == 0 and d * d <= cells))",
-                       KINDS, "('os',)"),
-    always_weights=(KINDS, "('ws',)"),
-    always_outputs=(KINDS, "('os',)"),
-    never_inputs=(KINDS, "('os', 'ws')"),
-    only_powers_of_two=(FITS, f"{FITS} and rows & rows - 1 == 0"),
-    one_row_if_the_cells_are_prime=(
-        FITS, f"{FITS} and (rows == 1 or any((cells % d == 0 for d in range(2, cells))))"),
-    rows_up_to_the_root=(FITS, f"{FITS} and rows * rows <= cells"),
-    the_largest_matrix_stays=(
-        KINDS, "(max((m * k, 'is'), (k * n, 'ws'), (m * n, 'os'), key=lambda one: one[0])[1],)"),
-    only_fewest_folds=(KINDS, "('os',)", "closed.cycles(m, k, n, array)",
-                       "-(-m // array.rows) * -(-n // array.cols)"),
-    with_shadow_registers=("dataflow=kind", "dataflow=kind, shadow=True", KINDS, "('ws', 'is')"),
-    fewer_cells=lambda m, k, n, cells: (
-        SystolicArray(min(m, cells), max(1, cells // min(m, cells)))),
-)  # fmt: skip
-
-
-@alternative("u12.choose")
-def the_last_of_the_best(m, k, n, cells):
-    best = SystolicArray(1, cells)
-    for rows in range(1, cells + 1):
-        for kind in ("is", "os", "ws") if cells % rows == 0 else ():
-            array = SystolicArray(rows, cells // rows, dataflow=kind)
-            if closed.cycles(m, k, n, array) <= closed.cycles(m, k, n, best):
-                best = array
-    return best
-
-
-@alternative("u12.choose")
-def by_formula(m, k, n, cells):
-    candidates = []
-    for rows in filter(lambda r: cells % r == 0, range(1, cells + 1)):
-        cols = cells // rows
-        for kind, (down, across, time, load) in {
-            "os": (m, n, k, 0), "ws": (k, n, m, rows), "is": (k, m, n, rows)
-        }.items():  # fmt: skip
-            folds = -(-down // rows) * -(-across // cols)
-            candidates.append((folds * (time + load + rows + cols - 2), rows, kind))
-    _, rows, kind = min(candidates)
-    return SystolicArray(rows, cells // rows, dataflow=kind)
-
-
-LEAST = "min(arrays, key=lambda array: closed.cycles(m, k, n, array))"
-alternatives(
-    "u12.choose",
-    sorted_by_cycles=("range(1, cells + 1)", "range(cells, 0, -1)", KINDS, "('ws', 'is', 'os')",
-                      LEAST, f"{LEAST.replace('min', 'sorted')}[0]"),
-)  # fmt: skip
-CHOOSE = "u12.choose"
-TIE = "the same arrays in another order: any of the fastest is right"
-equivalent(CHOOSE, "for rows in range(1, cells + 1)", "reversed(", because=TIE)
-equivalent(CHOOSE, "SystolicArray(rows, cells", "SystolicArray(cells // rows, rows", because=TIE)
-equivalent(CHOOSE, "('os', 'ws', 'is')", "('is', 'ws', 'os')", because=TIE)
-equivalent(CHOOSE, "cells + 1)", "cells + 2)", because="cells + 1 does not divide cells")
 
 EVERY, BEST = "range(1, channels + 1)", "min(range(1, channels + 1), key=cycles)"
 CYCLES = "whole * closed.cycles(m, g * window, g, array) + last"
@@ -220,3 +164,50 @@ def with_a_loop(channels, m, window, array):
 
 
 equivalent("u12.pack", "channels + 1)", "channels + 2)", because="one more is one product of all")
+
+STRIPS, IMAGE = "-(-height // columns)", "height + strips * (window - 1)"
+mutants(
+    "u12.rows",
+    each_pixel_of_a_window=lambda channels, height, width, window, columns: (
+        channels * height * width * window**2, channels * -(-height // columns) * window**2),
+    each_row_of_the_image_once=(IMAGE, "height + window - 1"),
+    no_border=("(width + window - 1)", "width"),
+    strips_are_rounded_down=(STRIPS, "max(1, height // columns)"),
+    every_strip_is_whole=(IMAGE, "strips * (columns + window - 1)"),
+    the_weights_are_read_once=("channels * strips * window", "channels * window"),
+    a_row_of_weights=("strips * window * window", "strips * window"),
+    one_channel=("channels * pixels, channels", "pixels, 1"),
+    weights_for_each_row=("channels * strips * window", "channels * height * window"),
+    strips_of_the_image=(STRIPS, "-(-(height + window - 1) // columns)"),
+    exchanged=lambda channels, height, width, window, columns: (
+        channels * -(-height // columns) * window**2,
+        channels * (height + -(-height // columns) * (window - 1)) * (width + window - 1)),
+)  # fmt: skip
+
+
+@alternative("u12.rows")
+def strip_by_strip(channels, height, width, window, columns):
+    pixels = weights = 0
+    for top in range(0, height, columns):
+        rows = min(columns, height - top) + window - 1
+        pixels += rows * (width + window - 1)
+        weights += window**2
+    return [np.int64(channels * pixels), channels * weights]
+
+
+@alternative("u12.rows")
+def every_row_that_is_needed(channels, height, width, window, columns):
+    pixels = weights = 0
+    for top in range(0, height, columns):
+        strip = range(top, min(top + columns, height))
+        pixels += len({row + i for row in strip for i in range(window)}) * (width + window - 1)
+        weights += window * window
+    return tuple(np.array([pixels, weights]) * channels)
+
+
+@alternative("u12.rows")
+def whole_strips_and_the_rest(channels, height, width, window, columns):
+    whole, left = divmod(height, columns)
+    image = whole * (columns + window - 1) + (left + window - 1 if left else 0)
+    strips = math.ceil(height / columns)
+    return channels * image * (window - 1 + width), channels * window**2 * strips

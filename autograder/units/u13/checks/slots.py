@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, checks
 from autograder.check.plugs import in_the_compiler
 from autograder.check.shown import returned
 from course_lib.accelerator.chip import PRESETS
@@ -33,8 +33,7 @@ FORM = ("Return a pair (slot, load) for each step, in order", "Slots are numbere
         "wanted   for each step", "how many slots there are, at least 1; each holds one piece, and "
         "all are empty at first")  # fmt: skip
 KEPT = "If a slot holds the piece, the pair names that slot, and `load` is False"
-LOAD = ("Otherwise `load` is True, and from then on the piece is in the slot that the pair "
-        "names, in place of what was there")  # fmt: skip
+LOAD = "Otherwise `load` is True, and the piece replaces what was in the slot that the pair names"
 FRONT = "a load never goes to the slot of the step before it"
 FEW = ("In all, there are no more loads than if each load took an empty slot or, if none is left, "
        "replaced the piece whose latest use is longest ago")  # fmt: skip
@@ -46,10 +45,6 @@ def lists(pieces: int, steps: int, slots: int) -> Any:
     """Pieces, how many slots, and how far the numbers of two pieces are apart."""
     numbers = st.lists(st.integers(0, pieces), max_size=steps)
     return st.tuples(numbers, st.integers(1, slots), st.sampled_from((1, 1000)))
-
-
-background("chip.slots", "because the chip still works on that one while the load runs",
-           because="the reason")  # fmt: skip
 
 
 def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
