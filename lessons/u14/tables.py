@@ -96,18 +96,13 @@ def one_at_a_time(graph: Graph, chip: dict[Node, int], host: dict[Node, int]) ->
         plan ^= best
 
 
-def bill(
-    rows: Callable[..., Any], merged: Callable[..., Any], chosen: Callable[..., Any]
-) -> Picture:
+def bill(rows: Callable[..., Any], merged: Callable[..., Any]) -> Picture:
     """What the pieces of this unit changed."""
     graph, given = block(), pieces()
     joined = bytes_of(graph, merged(graph, [list(piece) for piece in given]))
-    simple = sum(total(*case, case[1]) for case in programs())
-    mine = sum(total(g, c, h, set(chosen(g, dict(c), dict(h)))) for g, c, h in programs())
     lines: list[list[str | int]] = [
         ["your rows: bytes between processor and chip", border(divided()),
          border(divided(rows())), 327_680],
         ["your regions: bytes between processor and chip", bytes_of(graph, given), joined, 655_360],
-        ["your plans: clocks of six programs", simple, mine, sum(FEWEST)],
     ]  # fmt: skip
     return bill_of(lines, ["", "before", "with yours", "best known"])

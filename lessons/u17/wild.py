@@ -34,7 +34,6 @@ from course_lib.recorded import recorded
 from lessons.bill import bill_of
 from lessons.u17.boundaries import count
 from lessons.u17.rows import asked
-from lessons.u17.tensors import kernels
 
 BY_TVM, BY_INDUCTOR = (recorded(__file__, f"{tool}.txt") for tool in ("tvm", "inductor"))
 # TVM's version, the bounds of int8(x) for a uint8, how many of 256 bytes have 2 * int8(x) + 5 < 0,
@@ -249,30 +248,39 @@ def llvms() -> tuple[str, str, str]:
     return version, bounds, f"makes x < {compared[1]} of it" if compared else "keeps it"
 
 
-def systems_table() -> Any:
-    """What each system says of a byte x that is read as a signed number, and of 2x + 5 < 0."""
+@cache
+def _systems() -> list[list[str]]:
+    """Each system, its bounds of a byte that is read as a signed number, and what it counts."""
     import torch
 
     (_, low, high, counted_, _), tvm = tvms()
     version, extended, compared = llvms()
     torchs = torch.__version__.split("+")[0]
-    rows = [
+    return [
         ["tinygrad 0.14.0", tinygrads(), f"counts {int(run(count))}"],
         [tvm, f"{low} .. {high}", f"counts {counted_}"],
         [f"Inductor, PyTorch {torchs}", inductors(), f"counts {INDUCTOR}, {BY_INDUCTOR.words}"],
         [f"LLVM {version}, -O3", extended, compared],
     ]
-    return table(rows, ["system", "bounds of int8(x)", "2 · int8(x) + 5 < 0"])
 
 
-def bill(normalized: Callable[..., Any], bounds: Callable[..., Any]) -> Any:
-    """What the three pieces of the unit changed."""
+def systems_table() -> Any:
+    """What each system says of a byte x that is read as a signed number, and of 2x + 5 < 0."""
+    return table(_systems(), ["system", "bounds of int8(x)", "2 · int8(x) + 5 < 0"])
+
+
+def with_wrong_bounds() -> int:
+    """How many of them leave out a value that such a byte can have."""
+    ends = [[int(end) for end in re.findall(r"-?\d+", bounds)] for _, bounds, _ in _systems()]
+    return sum(len(pair) == 2 and (pair[0] > -128 or pair[1] < 127) for pair in ends)
+
+
+def bill(bounds: Callable[..., Any]) -> Any:
+    """What the two pieces of the unit changed."""
     with asked(bounds):
         after = int(run(below))
     off, on = share(False), share(True)
     rows = [
-        ["rows of 64 numbers, normalized", "kernels", 3,
-         kernels(normalized(16, 64), x=(16, 64)), 1],
         ["bytes x with int8(x) < 0", "counted", int(run(below)), after, 128],
         ["a quantized perceptron", "% of products on the chip", round(100 * off.macs_share),
          round(100 * on.macs_share), 100],

@@ -37,7 +37,7 @@ def rows() -> list[tuple]:
     ]
 
 
-@exercise("u14.chosen", unit=14, points=4, kind="budget")
+@exercise("u14.chosen", unit=14, points=4, kind="budget", further=True)
 def chosen(graph: Graph, chip: dict[Node, int], host: dict[Node, int]) -> list[Node]:
     """Choose the chip's operations so that the whole program takes few clocks.
 

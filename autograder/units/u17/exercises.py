@@ -11,7 +11,7 @@ from course_lib.exercises import exercise
 from lessons.u17.rows import TYPES
 
 
-@exercise("u17.windows", unit=17, points=3, kind="implement")
+@exercise("u17.windows", unit=17, points=3, kind="implement", further=True)
 def windows(n: int, k: int) -> str:
     """Make all windows of k neighbours by movements alone.
 
@@ -33,7 +33,7 @@ def windows(n: int, k: int) -> str:
     """
 
 
-@exercise("u17.normalized", unit=17, points=4, kind="budget")
+@exercise("u17.normalized", unit=17, points=4, kind="budget", further=True)
 def normalized(rows: int, cols: int) -> str:
     """Normalize each row of x, in as few kernels as you can.
 
@@ -168,7 +168,7 @@ def why() -> Rubric:
     )  # fmt: skip
 
 
-@exercise("u17.laws", unit=17, points=3, kind="evidence", further=True)
+@exercise("u17.laws", unit=17, points=2, kind="evidence")
 def laws() -> dict[int, dict[str, int]]:
     """Which of the rules above are false?
 
