@@ -123,10 +123,10 @@ def test_the_figures_of_the_scored_exercise():
         return float(score(steps, CASES).seen.split()[0])
 
     mutants, ours = mutants_of("u07.blocking"), slot("u07.blocking").reference
-    assert seen(mutants["as_written"]) == pytest.approx(43.09)
-    assert seen(mutants["rows_inside"]) == pytest.approx(4.48)
-    assert seen(mutants["one_level"]) == pytest.approx(0.93)
-    assert seen(ours) == pytest.approx(0.53)
+    assert seen(mutants["as_written"]) == pytest.approx(43.09, abs=0.005)
+    assert seen(mutants["rows_inside"]) == pytest.approx(4.48, abs=0.005)
+    assert seen(mutants["one_level"]) == pytest.approx(0.93, abs=0.005)
+    assert seen(ours) == pytest.approx(0.53, abs=0.005)
     assert (worth(0.6), worth(0.8), worth(0.6 * (4 / 3) ** 4)) == (
         1,
         pytest.approx(0.75),
@@ -143,7 +143,7 @@ def test_a_text_without_sizes_loses_points():
 
 
 def test_a_rest_in_the_way_of_reorder_is_named():
-    why = r"no must be all .* and nt stands beside it: split\(n, ...\) left a rest"
+    why = r"no must be all .* and nt stands beside it: split\(n, 32\) left a rest, as 32 does not divide 80"
     with pytest.raises(ValueError, match=why):
         scheduled((12, 80, 48), "split(m, 6)\nsplit(n, 32)\nreorder(no, mo, k, mi, ni)")
 
