@@ -143,8 +143,8 @@ def test_a_text_without_sizes_loses_points():
 
 
 def test_a_rest_in_the_way_of_reorder_is_named():
-    why = r"no must be all .* and nt stands beside it: split\(n, 32\) left a rest, as 32 does not divide 80"
-    with pytest.raises(ValueError, match=why):
+    why = r"no must be all .* and nt stands beside it: split\(n, 32\) left a rest, as 32 does not "
+    with pytest.raises(ValueError, match=why + "divide 80"):
         scheduled((12, 80, 48), "split(m, 6)\nsplit(n, 32)\nreorder(no, mo, k, mi, ni)")
 
 

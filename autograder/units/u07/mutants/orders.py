@@ -24,8 +24,7 @@ mutants(
     six_constants=("lines = 0", "lines, n = (0, 32)"),
     # right, but it takes as many steps as there are accesses
     one_access_after_another=(
-        "return lines",
-        "return lines + sum((0 for _ in range(min(n, 512) ** 3)))",
+        *("return lines", "for _ in range(min(n, 128) ** 3):\n        pass\n    return lines"),
     ),
 )
 alternatives(
