@@ -66,9 +66,8 @@ def broken(
                2*t + i. Two iterations never get the same numbers. There may be more new loops than
                old ones
     blocks     False: the new loops stand one inside another. True: each of them is also cut into
-               blocks, and the blocks run one after another, as with split and reorder(to, io,
-               ti, ii). A distance must survive whatever the sizes of the blocks are: in each loop,
-               a block may hold both iterations or only one of them
+               blocks, and the blocks run one after another. A distance must survive whatever the
+               sizes of the blocks are: in each loop, a block may hold both iterations or only one
     returns    one of the distances, or None
 
     A distance survives if the second iteration still runs later, wherever the first one is.
