@@ -45,7 +45,7 @@ def smallest(counts: Mapping[int, int], share: float) -> int:
     counts   {reuse distance: number of accesses}; the key -1, which is always there, stands for the
              first access to a line
     share    between 0 and 1, and never below the share of the first accesses
-    returns  the smallest number of lines, exactly; 0 if few enough accesses miss without any cache
+    returns  the smallest number of lines, exactly; 0 if the share allows every access to miss
 
     The cache has no sets and keeps the most recently used lines. Where only rounding decides (29
     of 100 may miss, but 0.29 * 100 is less than 29.0), both numbers of lines are right.
