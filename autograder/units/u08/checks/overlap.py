@@ -26,9 +26,10 @@ EXACT = "the number, exactly, for one channel"
 # Each is wrong for one kind of mistake, so the sentence fits.
 CASES: list[tuple[str, Case]] = [
     (WINDOW, (4, 4, (4, 4), 3, 1)),
-    (SEVERAL, (4, 4, (2, 4), 3, 1)),
-    (TILE, (12, 8, (4, 2), 3, 1)),
-    (RESULT, (8, 12, (2, 4), 3, 1)),
+    (SEVERAL, (4, 4, (2, 2), 3, 1)),
+    (RESULT, (8, 12, (4, 4), 3, 1)),
+    (TILE, (12, 8, (3, 4), 3, 1)),
+    (TILE, (300, 70, (150, 70), 5, 1)),
     (STRIDE, (6, 6, (3, 3), 3, 2)),
     (STRIDE, (6, 6, (3, 3), 5, 3)),
     (STRIDE, (6, 6, (3, 2), 3, 3)),
