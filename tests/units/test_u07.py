@@ -360,6 +360,13 @@ def test_the_stand_in_of_missed_is_right_and_too_slow_to_be_an_answer():
     assert "16,384 sets: is every set, or every earlier access, looked at again" in found.problem
 
 
+def test_a_simulation_in_place_of_the_formula_is_told_of_large_products():
+    wrong = mutants_of("u07.orders")["one_access_after_another"]
+    found = verdict_of(slot("u07.orders"), wrong)
+    assert found.kind == "timed out"
+    assert found.problem.startswith("More than 1,000,000 steps for a product of 4096 × 4096")
+
+
 def test_what_stays_from_call_to_call_is_said_to_stay():
     with plugged("cost.cache.missed", mutants_of("cost.cache.missed")["the_cache_stays_full"]):
         found = check("cost.cache.missed")
