@@ -76,6 +76,31 @@ def miss_table(kernels: Mapping[str, Kernel], caches: Sequence[Cache] = SMALL) -
     return table(rows, ["loops", *heads, "all, cache 2", "waiting (cycles per multiply-add)"])
 
 
+# The products of `u07.blocking`: m, n, k, and the bytes of the two caches. No depth but 1, 2 and 4
+# divides every k, and the caches differ, so that a text without sizes of its own cannot earn all
+# points.
+PRODUCTS = [(36, 48, 100, 1024, 8192), (24, 96, 180, 8192, 16384), (48, 64, 112, 2048, 16384),
+            (36, 96, 60, 2048, 16384)]  # fmt: skip
+
+
+def wait(steps: str, sizes: Sizes, first: int, second: int) -> float:
+    """Cycles of waiting for each multiply-add of a product (m, n, k) after some steps, with a first
+    cache of so many bytes in 4 ways and a second one in 8."""
+    return waiting(misses(scheduled(sizes, steps), (Cache(first, 4), Cache(second, 8))), sizes)
+
+
+def products_table(blocking: Callable[..., str]) -> Any:
+    """The wait of each of `PRODUCTS`, as written, in the best order, and by a student's steps."""
+    rows = []
+    for *extents, first, second in PRODUCTS:
+        m, n, k = extents
+        ways = ("", "reorder(m, k, n)", blocking(m, n, k, first, second))
+        waits = [wait(steps, (m, n, k), first, second) for steps in ways]
+        rows.append([f"{m} × {n} × {k}", f"{first:,}", f"{second:,}", *waits])
+    heads = ["m × n × k", "cache 1 (bytes)", "cache 2 (bytes)", "as written", "m, k, n", "yours"]
+    return table(rows, heads)
+
+
 # `lines_beyond` of 288 x 288 x 288, which takes a while: as written, and with the loops m, k, n.
 BEYOND = {"as written": 1_503_360, "m, k, n": 1_503_360}
 

@@ -4,7 +4,7 @@
     isl_schedule("row").kernel  the row in isl's order, as loops of ours
     bill(time_blocks)           misses of the unit's nests, by your schedule and by others
 
-Next room: models.py.
+Next room: wild.py.
 """
 
 from __future__ import annotations

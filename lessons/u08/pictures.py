@@ -4,7 +4,7 @@
     lattice(5, 8, STENCIL, "In blocks", block=(5, 4))      # arrows that then lead backwards: marked
     lattice(5, 8, STENCIL, "Skewed", skew=1, block=(5, 4))
 
-Time runs to the right, the index i downwards. Next room: wild.py.
+Time runs to the right, the index i downwards. Next room: chains.py.
 """
 
 from __future__ import annotations

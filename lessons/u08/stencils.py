@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,27 @@ kernel @row(out: f32[{cells}]) {{
     {CELL.format(i="i")}
   }} }}
 }}""")
+
+
+def flow_distances(steps: int, cells: int) -> tuple[set[tuple[int, int]], set[tuple[int, int]]]:
+    """Of the row, from a write to a read of the same element: those where the read gets the value
+    of that write, as no other write comes between, and the others."""
+    writes: dict[int, list[tuple[int, int]]] = {}
+    values, elements = set(), set()
+    for t, i in product(range(steps), range(1, cells + 1)):
+        for read in (i - 1, i, i + 1):
+            before = [(t - when, i - where) for when, where in writes.get(read, [])]
+            values |= set(before[-1:])
+            elements |= set(before[:-1])
+        writes.setdefault(i, []).append((t, i))
+    return values, elements - values
+
+
+def distances_table(steps: int, cells: int) -> Any:
+    """`flow_distances`, as a table."""
+    values, others = map(sorted, flow_distances(steps, cells))
+    rows = [["the value", str(values)[1:-1]], ["only the element", str(others)[1:-1]]]
+    return table(rows, ["what is read again", "distances from a write to a read"])
 
 
 def in_blocks(block: int, cells: int = CELLS, steps: int = STEPS) -> Kernel:

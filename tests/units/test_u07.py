@@ -123,10 +123,10 @@ def test_the_figures_of_the_scored_exercise():
         return float(score(steps, CASES).seen.split()[0])
 
     mutants, ours = mutants_of("u07.blocking"), slot("u07.blocking").reference
-    assert seen(mutants["as_written"]) == pytest.approx(43.09)
-    assert seen(mutants["rows_inside"]) == pytest.approx(4.48)
-    assert seen(mutants["one_level"]) == pytest.approx(0.93)
-    assert seen(ours) == pytest.approx(0.53)
+    assert seen(mutants["as_written"]) == pytest.approx(43.09, abs=0.006)
+    assert seen(mutants["rows_inside"]) == pytest.approx(4.48, abs=0.006)
+    assert seen(mutants["one_level"]) == pytest.approx(0.93, abs=0.006)
+    assert seen(ours) == pytest.approx(0.535)
     assert (worth(0.6), worth(0.8), worth(0.6 * (4 / 3) ** 4)) == (
         1,
         pytest.approx(0.75),
@@ -143,8 +143,8 @@ def test_a_text_without_sizes_loses_points():
 
 
 def test_a_rest_in_the_way_of_reorder_is_named():
-    why = r"no must be all .* and nt stands beside it: split\(n, ...\) left a rest"
-    with pytest.raises(ValueError, match=why):
+    why = r"no must be all .* and nt stands beside it: split\(n, 32\) left a rest, as 32 does not "
+    with pytest.raises(ValueError, match=why + "divide 80"):
         scheduled((12, 80, 48), "split(m, 6)\nsplit(n, 32)\nreorder(no, mo, k, mi, ni)")
 
 
@@ -358,6 +358,13 @@ def test_the_stand_in_of_missed_is_right_and_too_slow_to_be_an_answer():
     found = verdict_of(slot("cost.cache.missed"), set_by_set)
     assert (found.kind, found.earned) == ("timed out", 0)
     assert "16,384 sets: is every set, or every earlier access, looked at again" in found.problem
+
+
+def test_a_simulation_in_place_of_the_formula_is_told_of_large_products():
+    wrong = mutants_of("u07.orders")["one_access_after_another"]
+    found = verdict_of(slot("u07.orders"), wrong)
+    assert found.kind == "timed out"
+    assert found.problem.startswith("More than 1,000,000 steps for a product of 4096 × 4096")
 
 
 def test_what_stays_from_call_to_call_is_said_to_stay():

@@ -14,7 +14,7 @@ from course_lib.cost.cache import Cache
 from course_lib.exercises import plugged, slot, using
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.schedule.legality import may_parallelize, may_tile
-from lessons.u08 import isl_schedules, pairs, stencils, wild
+from lessons.u08 import chains, isl_schedules, pairs, stencils, wild
 from lessons.u08.pictures import STENCIL, lattice
 
 BLOCKS = "skew(t, i, 1)\nsplit(i, 64)\nreorder(io, t, ii)"
@@ -25,7 +25,7 @@ WAVES = (
 
 
 HEARD = ["u08.witnesses", "u08.meet", "u08.broken", "schedule.skewed", "u08.time_blocks",
-         "u08.one_thread", "u08.eliminate"]  # fmt: skip
+         "u08.overlapped", "u08.one_thread", "u08.eliminate"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HEARD)
@@ -54,16 +54,12 @@ def test_the_numbers_of_the_opening_question():
 
 def test_the_arrows_follow_values_and_the_definition_elements():
     """Distances of the flow dependences of the row: from the last write, and from any."""
-    writes: dict[int, list[tuple[int, int]]] = {}
-    values, elements = set(), set()
-    for t in range(4):
-        for i in range(1, 9):
-            for read in (i - 1, i, i + 1):
-                before = [(t - when, i - where) for when, where in writes.get(read, [])]
-                values |= set(before[-1:])
-                elements |= set(before)
-            writes.setdefault(i, []).append((t, i))
-    assert values == set(STENCIL) and elements - values >= {(1, 1), (2, -1)}
+    values, others = stencils.flow_distances(4, 8)
+    assert values == set(STENCIL)
+    assert (
+        {(1, 1), (2, -1)} <= others == {(dt, di) for dt in (1, 2, 3) for di in (-1, 0, 1)} - values
+    )
+    assert all(dt + di >= 0 and dt >= 0 for dt, di in others)  # each is a sum of arrows
 
 
 @pytest.mark.parametrize(
@@ -188,6 +184,31 @@ def test_a_wave_of_blocks_is_parallel_and_changes_no_bit():
     blocks = stencils.scheduled(stencils.row(258, 64), WAVES.split("\nskew(to")[0])
     assert not may_parallelize(blocks, "to")
     assert not may_parallelize(blocks, "io")
+
+
+TILES = [(24, 96), (8, 96), (1, 96), (4, 4), (16, 16)]
+
+
+def test_overlapped_tiles_compute_as_much_as_the_answer_says_and_change_no_bit():
+    overlapped, written = slot("u08.overlapped").reference, chains.chain(24, 24)
+    for tile in ((8, 24), (4, 6), (1, 1)):
+        kernel = chains.tiled_chain(24, 24, tile)
+        assert chains.values_computed(kernel) == overlapped(24, 24, tile, chains.WINDOW, 1)
+        assert stencils.wrong(kernel, written) == 0
+    assert chains.values_computed(written) == 26 * 26
+
+
+def test_tiles_of_two_convolutions_halve_the_misses():
+    written = stencils.missing(chains.chain(96, 96), chains.CHAIN_CACHE)
+    tiled = [stencils.missing(chains.tiled_chain(96, 96, tile), chains.CHAIN_CACHE)
+             for tile in TILES]  # fmt: skip
+    assert (written, tiled) == (2405, [2564, 1265, 1222, 1206, 1224])
+    assert 1203 == (100 * 100 + 96 * 96) // 16 + 2 < min(tiled)
+
+
+def test_a_tile_that_does_not_divide_is_refused():
+    with pytest.raises(ValueError, match="a tile of 5 × 96 does not divide 96 × 96"):
+        chains.tiled_chain(96, 96, (5, 96))
 
 
 @pytest.mark.parametrize("name", isl_schedules.NESTS)

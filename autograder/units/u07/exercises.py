@@ -12,12 +12,13 @@ from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 
 
-@exercise("u07.orders", unit=7, points=2, kind="number")
+@exercise("u07.orders", unit=7, points=3, kind="number")
 def orders(order: str, n: int) -> int:
     """How many lines does a product of two n × n matrices bring into the cache?
 
     order    the three loops from the outside to the inside: "mkn", for example
-    n        a multiple of 16, at least 32
+    n        a multiple of 16, at least 32; it may be 4,096 or more, so going through all accesses
+             takes too long
     returns  the number of misses, correct within 2 % for each of the six orders
 
     `out[m, n] += x[m, k] * w[k, n]` is inside the loops. A line holds 16 elements, and each matrix
@@ -37,14 +38,14 @@ def orders(order: str, n: int) -> int:
     return lines
 
 
-@exercise("u07.smallest", unit=7, points=1, kind="number")
+@exercise("u07.smallest", unit=7, points=1, kind="number", further=True)
 def smallest(counts: Mapping[int, int], share: float) -> int:
     """How many lines must a cache keep so that at most this share of the accesses misses?
 
     counts   {reuse distance: number of accesses}; the key -1, which is always there, stands for the
              first access to a line
     share    between 0 and 1, and never below the share of the first accesses
-    returns  the smallest number of lines, exactly; 0 if few enough accesses miss without any cache
+    returns  the smallest number of lines, exactly; 0 if the share allows every access to miss
 
     The cache has no sets and keeps the most recently used lines. Where only rounding decides (29
     of 100 may miss, but 0.29 * 100 is less than 29.0), both numbers of lines are right.

@@ -34,7 +34,7 @@ def long_programs_on_large_caches(missed, rng):
 @hidden("u07.orders", seed=SEED)
 def the_lines_of_larger_products(orders, rng):
     """The same question about other sizes."""
-    for n in (64, 1600, *(16 * rng.integers(4, 200, 3)).tolist()):
+    for n in (64, 1600, 4096, *(16 * rng.integers(4, 200, 3)).tolist()):
         for order in ORDERS:
             right = slot("u07.orders").reference(order, n)
             if abs(a_number(orders(order, n), unit="lines") - right) > 0.02 * right:

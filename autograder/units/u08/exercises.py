@@ -30,7 +30,7 @@ def witnesses() -> dict[str, tuple | None]:
             "e": ("anti", (1,), (2,))}  # fmt: skip
 
 
-@exercise("u08.meet", unit=8, points=3, kind="implement")
+@exercise("u08.meet", unit=8, points=3, kind="implement", further=True)
 def meet(a: int, b: int, c: int, d: int, n: int) -> tuple[int, int] | None:
     """Do the accesses out[a*i + b] and out[c*j + d] ever touch the same element?
 
@@ -66,8 +66,8 @@ def broken(
                2*t + i. Two iterations never get the same numbers. There may be more new loops than
                old ones
     blocks     False: the new loops stand one inside another. True: each of them is also cut into
-               blocks, and the blocks run one after another, as with split and reorder(to, io,
-               ti, ii). A distance must survive whatever the sizes of the blocks are
+               blocks, and the blocks run one after another. A distance must survive whatever the
+               sizes of the blocks are: in each loop, a block may hold both iterations or only one
     returns    one of the distances, or None
 
     A distance survives if the second iteration still runs later, wherever the first one is.
@@ -79,7 +79,9 @@ def broken(
     return None
 
 
-@exercise("u08.time_blocks", unit=8, points=4, kind="budget", uses=("schedule.skewed",))
+@exercise(
+    "u08.time_blocks", unit=8, points=4, kind="budget", uses=("schedule.skewed",), further=True
+)
 def time_blocks(rows: int, columns: int, steps: int, reach: int, size: int) -> str:
     """A schedule for a plate, as text, with as few misses as possible.
 
@@ -138,6 +140,29 @@ def threads() -> Rubric:
                    "and the threads only wait for memory."),
         ),
     )  # fmt: skip
+
+
+@exercise("u08.overlapped", unit=8, points=3, kind="number")
+def overlapped(height: int, width: int, tile: tuple[int, int], window: int, stride: int) -> int:
+    """How many values of the first result do the tiles of the second one compute in all?
+
+    height, width  rows and columns of the second convolution's result
+    tile           rows and columns of a tile of it. The last tiles are smaller if these numbers do
+                   not divide the height or the width
+    window         the second convolution reads window × window values of the first result for each
+                   of its own, without padding
+    stride         from one of its values to the next, it moves by so many rows or columns: at least
+                   1, at most `window`
+    returns        the number, exactly, for one channel
+
+    Each tile computes all the values of the first result that it reads, and each of them once. What
+    several tiles read, each of them computes.
+    """
+    total = 1
+    for size, part in zip((height, width), tile, strict=True):
+        tiles = -(-size // part)  # n rows of a tile read (n - 1) * stride + window
+        total *= stride * size + tiles * (window - stride)
+    return total
 
 
 @exercise("u08.one_thread", unit=8, points=2, kind="inverse", further=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograder.check.framework import harder, hidden
 from autograder.units.u08.checks import accesses, large, right_pair
 from autograder.units.u08.checks.orders import judged, orders, systems
+from autograder.units.u08.checks.overlap import tilings
 from autograder.units.u08.checks.schedules import CASES, score
 from autograder.units.u08.checks.skewing import kernel_of, nests, skewed_well
 from course_lib.exercises import slot
@@ -14,6 +15,7 @@ OTHER = [(96, 32, 36, 1, 1024), (48, 96, 24, 1, 4096), (56, 32, 24, 2, 4096), (6
 
 harder("u08.meet", "it_agrees_with_all_pairs", seed=SEED, given=accesses(20, 40), examples=300)
 harder("u08.broken", "it_agrees_with_running_the_loops", seed=SEED, examples=150)
+harder("u08.overlapped", "random_tiles", seed=SEED, given=tilings(200, 30), examples=60)
 harder("schedule.skewed", "random_nests", seed=SEED, given=nests(4), examples=60)
 harder("u08.eliminate", "random_systems", seed=SEED, given=systems(4, 7), examples=100)
 

@@ -92,13 +92,15 @@ def reordered(kernel: Kernel, order: Sequence[str], what: str) -> Kernel:
 
 def _beside(loop: Loop) -> str:
     """What stands in the way, if it is what a split leaves over: `nt`, beside `no`."""
-    variables = [stmt.var for stmt in loop.body if isinstance(stmt, Loop)]
-    rests = [var for var in variables if var.endswith("t") and f"{var[:-1]}o" in variables]
-    return "".join(
-        f", and {var} stands beside it: split({var[:-1]}, ...) left a rest, as its factor does not "
-        "divide the extent"
-        for var in rests[:1]
-    )
+    inside = {each.var: each.extent or 0 for each in loops(loop.body)}
+    beside = [stmt.var for stmt in loop.body if isinstance(stmt, Loop)]
+    for rest, axis in ((var, var[:-1]) for var in beside if var.endswith("t")):
+        outer, factor = inside.get(f"{axis}o", 0), inside.get(f"{axis}i", 0)
+        if outer and factor:
+            extent = outer * factor + inside[rest]
+            return (f", and {rest} stands beside it: split({axis}, {factor}) left a rest, as "
+                    f"{factor} does not divide {extent}")  # fmt: skip
+    return ""
 
 
 def _nested(kernel: Kernel, nest: Sequence[Loop], order: Sequence[str], what: str) -> Loop:

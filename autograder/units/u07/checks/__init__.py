@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import a_number
+from autograder.check.steps import with_steps
 from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
 from lessons.u07.products import scheduled
@@ -66,6 +67,29 @@ def whose(difference: float, lines: dict[str, int], n: int) -> str:
             if other != count and abs(difference - (other - count)) < n * n / 32:
                 return f", as if `{name}` brought in {other:,} of them"
     return ""
+
+
+LONG = "it may be 4,096 or more, so going through all accesses takes too long"
+
+
+@checks("u07.orders", spec=LONG)
+def a_product_of_4096_is_no_obstacle(orders):
+    """The lines of 4096 × 4096, in few steps."""
+    few = with_steps(orders, 1_000_000, "a product of 4096 × 4096",
+                     "does the function go through the accesses one by one?")  # fmt: skip
+    for order in ORDERS:
+        right, program = larger(order, 4096), f"orders({order!r}, 4096)"
+        value = a_number(few(order, 4096), unit="lines", program=program)
+        if abs(value - right) > 0.03 * right:  # the parts were found with smaller products
+            problem = f"{value:,.0f} lines are too {'few' if value < right else 'many'}."
+            raise Wrong(problem, program=program, got=f"{value:,.0f}", spec=WITHIN)
+    return "six orders of 4096 × 4096"
+
+
+def larger(order: str, n: int) -> float:
+    """The misses of a larger product, whose parts grow with n**2 and n**3."""
+    a, b = (sum(lines_of(order, size, size // 2).values()) / size**2 for size in (32, 48))
+    return n * n * (a + (b - a) / 16 * (n - 32))
 
 
 # ── the bad width ──

@@ -161,7 +161,7 @@ def long_programs_are_no_obstacle(missed):
 # ── reuse distance ──
 
 LEAST, FEW = "the smallest number of lines, exactly", "at most this share of the accesses misses"
-NONE = "0 if few enough accesses miss without any cache"
+NONE = "0 if the share allows every access to miss"
 FIRST = "the key -1, which is always there, stands for the first access to a line"
 # By what the first mistake to be expected goes against.
 SMALLEST_CASES = [

@@ -21,12 +21,9 @@ from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.script import Schedule, parse_schedule
 from course_lib.schedule.steps import Pack
-from lessons.u07.products import Sizes, product, waiting
+from lessons.u07.products import PRODUCTS, Sizes, product, waiting
 
-# Extents m, n, k, and the bytes of the two caches. No depth but 1, 2 and 4 divides every k, and the
-# caches differ, so that a text without sizes of its own cannot earn all points.
-CASES = [(36, 48, 100, 1024, 8192), (24, 96, 180, 8192, 16384), (48, 64, 112, 2048, 16384),
-         (36, 96, 60, 2048, 16384)]  # fmt: skip
+CASES = PRODUCTS
 GOOD = 0.60  # cycles for each multiply-add from which an answer earns all points
 LONGER = 4 / 3  # each time that the waiting is so much longer costs a quarter
 STEPS_SPEC = "the steps, one per line, as `parse_schedule` reads them"
@@ -84,9 +81,10 @@ def score(blocking: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> Sco
         for m, n, k, *caches in cases
     ]
     mean = sum(waits) / len(waits)
-    sizes = [f"{m} × {n} × {k}: {w:.2f}" for (m, n, k, *_), w in zip(cases, waits, strict=True)]
-    return Score(worth(mean), f"{mean:.2f} cycles of waiting for each multiply-add "
-                 f"({', '.join(sizes)}); all points from {GOOD:.2f}")  # fmt: skip
+    sizes = [f"{m} × {n} × {k} with {first:,} and {second:,} bytes: {w:.3f}"
+             for (m, n, k, first, second), w in zip(cases, waits, strict=True)]  # fmt: skip
+    return Score(worth(mean), f"{mean:.3f} cycles of waiting for each multiply-add "
+                 f"({'; '.join(sizes)}); all points from {GOOD:.2f}")  # fmt: skip
 
 
 def worth(mean: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
-from autograder.units.u07.checks import lines_of
+from autograder.units.u07.checks import larger, lines_of
 
 ONCE = "n * n // 16 if middle == column else n * n"
 mutants(
@@ -22,6 +22,10 @@ mutants(
     one_matrix_forgotten=("('mn', 'mk', 'kn')", "('mk', 'kn')"),
     # right for 32 × 32, and for nothing else
     six_constants=("lines = 0", "lines, n = (0, 32)"),
+    # right, but it takes as many steps as there are accesses
+    one_access_after_another=(
+        *("return lines", "for _ in range(min(n, 128) ** 3):\n        pass\n    return lines"),
+    ),
 )
 alternatives(
     "u07.orders",
@@ -47,9 +51,7 @@ def by_simulation(order, n):
     """Of a smaller product, whose parts grow with n**2 and n**3."""
     if n <= 48:
         return sum(lines_of(order, n, n // 2).values())
-    a, b = (sum(lines_of(order, size, size // 2).values()) for size in (32, 48))
-    cubic = (b / 48**2 - a / 32**2) / 16
-    return n * n * (a / 32**2 + cubic * (n - 32))
+    return larger(order, n)
 
 
 TINY = "less than 2 % of the whole, which the text allows"
