@@ -3,7 +3,7 @@
     key_of(7)                            "u07", as on the command line; a text is a key already
     key_in("u07_tiling.ipynb")           "u07", with which the notebook's name begins
     key_in("u07_lab_matmul.ipynb")       "u07_lab_matmul": a lab has no other name
-    called("u07_lab_matmul")             "Lab matmul of unit 7"
+    called("u07_lab_matmul")             "lab matmul of unit 7"
 
 A key names the folder of the exercises, the lesson, the teacher's page and the table of
 course.toml, and keys sort as the course goes: u07, u07_lab_matmul, u08.
@@ -39,4 +39,4 @@ def called(key: str) -> str:
     if found is None:
         return key
     unit = int(found[1])
-    return f"Lab {found[2]} of unit {unit}" if found[2] else f"Unit {unit}"
+    return f"lab {found[2]} of unit {unit}" if found[2] else f"unit {unit}"

@@ -134,7 +134,7 @@ def _row(verdict: Verdict) -> tuple[str, str, str]:
 
 
 def _title(key: str, verdicts: list[Verdict]) -> str:
-    return f"{called(key)}: {_earned(verdicts, False)} so far"
+    return f"{called(key).capitalize()}: {_earned(verdicts, False)} so far"
 
 
 def _unknown(entry: Slot) -> Verdict:

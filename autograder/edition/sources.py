@@ -23,7 +23,7 @@ from typing import Any
 import nbformat
 
 from autograder.check.hints import ladder
-from autograder.check.keys import is_lab, key_in, key_of
+from autograder.check.keys import called, is_lab, key_in, key_of
 from autograder.check.rubrics import TEXT_STUB
 from autograder.edition.minutes import about, core, estimate, further
 from autograder.edition.parsed import FURTHER, parsed, pointer
@@ -264,7 +264,9 @@ def _unique_ids(cells: list[Any]) -> None:
 def _problems(source: Source, cells: list[Any]) -> list[str]:
     names = [name for cell in cells if (name := pointer(cell))]
     problems = [f"{n} appears twice" for n in dict.fromkeys(names) if names.count(n) > 1]
-    problems += [f"{n} belongs to {slot(n).key}" for n in names if slot(n).key != source.key]
+    problems += [
+        f"{n} belongs to {called(slot(n).key)}" for n in names if slot(n).key != source.key
+    ]
     if source.is_lab and source.key != source.name:
         problems.append(f"the name of a lab is one word: {source.key}")
     load_all()

@@ -73,7 +73,7 @@ def test_a_key_is_read_from_a_number_a_file_and_a_lab():
     assert [key_of(which) for which in (7, "7", "07", "u07", LAB)] == ["u07"] * 4 + [LAB]
     names = ("u07_tiling.ipynb", "u07_labels.md", f"{LAB}-Copy1.ipynb", f"{LAB}_ada.ipynb", "x")
     assert [key_in(name) for name in names] == ["u07", "u07", LAB, LAB, ""]
-    assert called("u07") == "Unit 7" and called(LAB) == "Lab small of unit 99"
+    assert called("u07") == "unit 7" and called(LAB) == "lab small of unit 99"
 
 
 def test_a_lab_comes_after_its_unit_and_a_number_means_the_unit_alone(notebooks):
@@ -96,7 +96,7 @@ def test_the_build_refuses_what_stands_in_the_wrong_notebook(notebooks):
         path.write_text(
             f"{path.read_text()}\n```{{code-cell}} ipython3\n%exercise {foreign}\n```\n"
         )
-        with pytest.raises(ValueError, match=f"{foreign} belongs to {slot(foreign).key}"):
+        with pytest.raises(ValueError, match=f"{foreign} belongs to {called(slot(foreign).key)}"):
             expand(Source(path), solutions=False)
 
 
