@@ -9,6 +9,8 @@
     python -m autograder facts --unit 2                                its exercises as a table
     python -m autograder minutes --unit 2                              how long it takes, estimated
 
+`--unit u07_lab_matmul` names a lab beside unit 7; `--unit 7` is the unit without its labs.
+
 docs/instructors.md tells the whole story.
 """
 
@@ -23,6 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.check.keys import key_of
 from autograder.edition.contents import COURSE, EDITIONS, contents
 from autograder.edition.deliver import deliver, private
 from autograder.edition.facts import ESTIMATE, exercise_table, minutes_row, minutes_table
@@ -37,6 +40,7 @@ from autograder.grading.rehearsal import make_class
 from autograder.process.start import SETTING
 from autograder.validate import HEAD, validate
 
+ONLY: dict[str, Any] = {"type": key_of, "metavar": "UNIT", "help": "only this unit, or this lab"}
 SEVERAL: dict[str, Any] = {"action": "append", "default": [], "help": "only this; may be repeated"}
 
 
@@ -61,6 +65,7 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    _notebooks(options.unit)
     print(HEAD)
     failed = 0
     for row in validate(options.unit, exercises=options.exercise):
@@ -84,27 +89,26 @@ def _minutes(options: argparse.Namespace) -> int:
     return 0
 
 
-def _notebooks(unit: int | None) -> list[Source]:
-    notebooks = sources(COURSE / "notebooks", unit)
+def _notebooks(only: str | None) -> list[Source]:
+    """Those that are meant; ValueError if there are none."""
+    notebooks = sources(COURSE / "notebooks", only)
     if not notebooks:
-        raise ValueError(f"no notebook source for unit {unit}")
+        raise ValueError(f"no notebook source for {only}")
     return notebooks
 
 
 def _release(options: argparse.Namespace) -> int:
-    units = {source.unit: source.name for source in sources(COURSE / "notebooks")}
+    units = {source.key: source.name for source in sources(COURSE / "notebooks")}
     course = read_course(_course_file(options), units)
-    wanted = [options.unit] if options.unit is not None else list(units)
-    if not set(wanted) <= set(units):
-        raise ValueError(f"no notebook source for unit {options.unit}")
+    wanted = [source.key for source in _notebooks(options.unit)]
     refused = False
     for due in due_now(course, units, datetime.now(UTC), options.anyway):
-        if due.unit not in wanted:
+        if due.key not in wanted:
             continue
-        for folder in release(options.into, due.unit) if due.release else ():
+        for folder in release(options.into, due.key) if due.release else ():
             print(f"{folder}: ready to hand out")
         if due.solutions:
-            for folder in release(options.into / "solutions", due.unit, edition="instructor"):
+            for folder in release(options.into / "solutions", due.key, edition="instructor"):
                 print(f"{folder}: the solutions, from today on")
         print(*due.notes, sep="\n", end="\n" if due.notes else "")
         refused |= not due.release
@@ -115,8 +119,8 @@ def _nbgrader(options: argparse.Namespace) -> int:
     # nbgrader takes seconds to import
     from autograder.grading.nbgrader_course import course_files, write_students
 
-    units = {source.unit: source.name for source in sources(COURSE / "notebooks")}
-    roster = options.roster or read_course(_course_file(options), units).roster
+    keys = [source.key for source in sources(COURSE / "notebooks")]
+    roster = options.roster or read_course(_course_file(options), keys).roster
     people = read_roster(roster) if roster else []
     private(options.into)
     for note in deliver(course_files(options.unit), options.into):
@@ -143,6 +147,7 @@ def _regrade(options: argparse.Namespace) -> int:
 
 
 def _job(options: argparse.Namespace) -> Job:
+    _notebooks(options.unit)
     if options.no_sandbox:
         os.environ[SETTING] = "none"
     return Job(
@@ -168,26 +173,26 @@ def _parser() -> argparse.ArgumentParser:
 
     build = commands.add_parser("build", help="write an edition, keeping your changes")
     build.add_argument("--edition", choices=EDITIONS, required=True)
-    build.add_argument("--unit", type=int, help="only this unit")
+    build.add_argument("--unit", **ONLY)
     build.add_argument("--into", type=Path, required=True, metavar="DIR")
     build.set_defaults(run=_build)
 
     validate = commands.add_parser("validate", help="check every exercise and every release")
-    validate.add_argument("--unit", type=int, help="only this unit")
+    validate.add_argument("--unit", **ONLY)
     validate.add_argument("--exercise", metavar="NAME", **SEVERAL)
     validate.set_defaults(run=_validate)
     _add_telling(commands, "facts", _facts, "the exercises and minutes of each unit as tables")
     _add_telling(commands, "minutes", _minutes, "how long each unit takes, estimated")
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
-    release.add_argument("--unit", type=int, help="only this unit")
+    release.add_argument("--unit", **ONLY)
     release.add_argument("--into", type=Path, required=True, metavar="DIR")
     release.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
     release.add_argument("--anyway", action="store_true", help="before its release date, too")
     release.set_defaults(run=_release)
 
     course = commands.add_parser("nbgrader", help="a course folder in which nbgrader works")
-    course.add_argument("--unit", type=int, help="only this unit")
+    course.add_argument("--unit", **ONLY)
     course.add_argument("--into", type=Path, required=True, metavar="DIR")
     course.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
     course.add_argument("--roster", type=Path, metavar="CSV", help="students whom formgrader names")
@@ -195,7 +200,7 @@ def _parser() -> argparse.ArgumentParser:
 
     classes = commands.add_parser("make-class", help="an invented class, to rehearse grading with")
     classes.add_argument("--students", type=int, default=30)
-    classes.add_argument("--unit", type=int, required=True)
+    classes.add_argument("--unit", **ONLY, required=True)
     classes.add_argument("--into", type=Path, required=True, metavar="DIR")
     classes.add_argument("--seed", type=int, default=0, help="another class")
     classes.set_defaults(run=_make_class)
@@ -207,7 +212,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_telling(commands: Any, name: str, run: Callable[..., int], text: str) -> None:
     told = commands.add_parser(name, help=text)
-    told.add_argument("--unit", type=int, help="only this unit")
+    told.add_argument("--unit", **ONLY)
     told.set_defaults(run=run)
 
 
@@ -216,7 +221,7 @@ def _add_grading(commands: Any, name: str, run: Callable[..., int], text: str) -
     grade = commands.add_parser(name, help=text)
     grade.add_argument("--submissions", type=Path, required=True, metavar="DIR_OR_ZIP")
     grade.add_argument("--out", type=Path, required=True, metavar="DIR")
-    grade.add_argument("--unit", type=int, help="only this unit")
+    grade.add_argument("--unit", **ONLY)
     grade.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
     grade.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class")
     grade.add_argument("--compare", type=Path, metavar="DIR", help="grades of another time")

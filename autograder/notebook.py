@@ -69,7 +69,7 @@ def check() -> Card | Note: ...
 def check(name: str | None = None) -> Any:
     """Run the visible checks of an exercise on the function that is plugged in; of an explanation,
     show graded answers, where the library has them. Without a name: all exercises of this
-    notebook's unit, with what each has earned."""
+    notebook, a unit's or a lab's, with what each has earned."""
     if name is None:
         return _overview()
     reading = _reading(name)
@@ -81,11 +81,11 @@ def check(name: str | None = None) -> Any:
 
 
 def _overview() -> Card | Note:
-    unit = overview.unit_of_this_notebook()
-    if unit is None:
+    key = overview.key_of_this_notebook()
+    if key is None:
         return Note('Which unit? Run the cell of an exercise first, or name one: check("...").')
-    entries = overview.exercises_in(unit)
-    return overview.overview(unit, [overview.known(e) or _check(e.name) for e in entries])
+    entries = overview.exercises_in(key)
+    return overview.overview(key, [overview.known(e) or _check(e.name) for e in entries])
 
 
 def _reading(name: str) -> Reading | None:
@@ -123,7 +123,7 @@ def _check(name: str) -> Verdict:
         return Verdict.on(entry, GRADER, None, problem=lacking)
     overview.remember(entry, verdict)
     if verdict.kind == PASSED:
-        verdict = replace(verdict, so_far=overview.so_far(entry.unit))
+        verdict = replace(verdict, so_far=overview.so_far(entry.key))
     return verdict
 
 

@@ -8,7 +8,8 @@ wrong answers and how many the checks reject, its right ones and how many they a
 became of the wrong answers that were made of ours by changing it at one place. Each function that
 students have is tried as an answer, too. Below the row stands what is to be done, and which wrong
 answers ended their process: that rejects them. For each notebook: the released one holds no
-solution and no hidden text; the unit has three kinds of exercises at least; through the grader, in
+solution and no hidden text; a unit has three kinds of exercises at least, a lab two
+milestones and a question in words; through the grader, in
 two processes, the instructor's notebook earns every point and the untouched one none.
 
 Next room: soundness/exercise.py and soundness/mutation.py, which look; grading/sandbox.py, where a
@@ -30,6 +31,7 @@ from tqdm import tqdm
 from autograder.check.sentences import sentences
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
 from autograder.edition.contents import COURSE, answers_left, library, notebook_bytes
+from autograder.edition.minutes import core, estimate
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.assignment import Assignment, editions
@@ -55,6 +57,8 @@ __all__ = ["HEAD", "Row", "grader_problems", "leaks", "problems_of", "validate",
 PATIENT = Limits(start=300, cell=300, call=300, exercise=600, cells=3600)
 COLUMNS = ("text", "wrong", "right", "changed", "killed", "equal", "alive")
 KINDS_OF_A_UNIT = 3  # at least, explanations among them
+MILESTONES = 2  # of a lab, at least
+LAB_MINUTES = 120  # at most, by the estimate
 HEAD = f"{'exercise':<42}" + "".join(f"{name:>9}" for name in COLUMNS)
 
 
@@ -75,7 +79,7 @@ class Row:
 
 
 def validate(
-    unit: int | None = None, notebooks: Path | None = None, exercises: Sequence[str] = ()
+    unit: int | str | None = None, notebooks: Path | None = None, exercises: Sequence[str] = ()
 ) -> Iterator[Row]:
     """A row for every exercise and notebook that was looked at, as soon as it is known: for all of
     them, those of a unit, or these exercises alone."""
@@ -87,7 +91,7 @@ def validate(
         names = source.exercises()
         for name in names:
             yield _row(slot(name))
-        problems = (*few_kinds(names), *leaks(source, names), *grader_problems(source))
+        problems = (*form_problems(source), *leaks(source, names), *grader_problems(source))
         yield Row(source.name, problems=problems)
 
 
@@ -128,12 +132,34 @@ def survivors(report: Report) -> list[str]:
     return lines
 
 
+def form_problems(source: Source) -> list[str]:
+    """What a unit, or a lab, lacks as a whole."""
+    return lab_problems(source) if source.is_lab else few_kinds(source.exercises())
+
+
 def few_kinds(names: list[str]) -> list[str]:
     """Whoever only implements has not read evidence, broken a rule or counted anything."""
     kinds = sorted({slot(name).kind for name in names})
     if len(kinds) >= KINDS_OF_A_UNIT:
         return []
     return [f"a unit has {KINDS_OF_A_UNIT} kinds of exercises at least; here: {', '.join(kinds)}"]
+
+
+def lab_problems(source: Source) -> list[str]:
+    """What a lab lacks: it is built in steps that are checked, ends in words, is not too long."""
+    asked = [slot(name) for name in source.exercises()]
+    in_words = sum(entry.kind == "explain" for entry in asked)
+    problems = []
+    if not source.title.startswith("Lab: "):
+        problems.append(f"the first heading of a lab begins with 'Lab: '; here: {source.title}")
+    if len(asked) - in_words < MILESTONES or in_words != 1:
+        problems.append(
+            f"a lab has {MILESTONES} exercises at least that are checked, and one in words; here: "
+            f"{len(asked) - in_words} and {in_words}"
+        )
+    if (minutes := core(estimate(source.cells()))) > LAB_MINUTES:
+        problems.append(f"a lab takes at most {LAB_MINUTES} minutes; the estimate: {minutes:.0f}")
+    return problems
 
 
 def grader_problems(source: Source) -> list[str]:
@@ -150,7 +176,7 @@ def grader_problems(source: Source) -> list[str]:
 
 
 def leaks(source: Source, names: list[str]) -> list[str]:
-    """Lines of our solutions, or hidden text, in what the unit's students get."""
+    """Lines of our solutions, or hidden text, in what its students get."""
     notebook = expand(source, solutions=False)
     released = "\n".join(cell.source for cell in notebook.cells)
     marks = ["BEGIN SOLUTION", "BEGIN HIDDEN", "Rubric.", "Sample answer"]

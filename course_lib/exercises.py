@@ -114,6 +114,7 @@ class Slot:
     baseline: Callable[..., Any] | None
     uses: tuple[str, ...] = ()
     further: bool = False  # its points are a bonus, and nothing later needs it
+    lab: str = ""  # the lab of the unit that asks for it; nothing later needs that, either
     call: Callable[..., Any] = field(init=False)  # what the library's name is bound to
     run: Callable[..., Any] = field(init=False)  # what a call runs now
     plugged: Callable[..., Any] | None = field(init=False, default=None)
@@ -124,6 +125,11 @@ class Slot:
         if self.kind not in KINDS:
             raise ValueError(f"{self.name}: kind is one of {', '.join(KINDS)}, not {self.kind!r}")
         self.call = self.run = self.reference
+
+    @property
+    def key(self) -> str:
+        """What it is handed in with: "u07", the unit's notebook, or "u07_lab_matmul", a lab."""
+        return f"u{self.unit:02d}" + (f"_lab_{self.lab}" if self.lab else "")
 
     @functools.cached_property
     def signature(self) -> inspect.Signature:
@@ -162,6 +168,7 @@ def exercise(
     baseline: Callable[..., Any] | None = None,
     uses: tuple[str, ...] = (),
     further: bool = False,
+    lab: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the reference of slot `name`.
 
@@ -169,11 +176,11 @@ def exercise(
     student edition has no body here at all. `uses` names the exercises that an answer to this one
     stands on: while it is checked, those run the student's own answers, and all others their
     stand-ins. A `further` exercise is beyond the core of its unit: its points are a bonus, and
-    nothing later needs it.
+    nothing later needs it. `lab` names the lab of that unit which asks for it, if one does.
     """
 
     def register(reference: Callable[..., Any]) -> Callable[..., Any]:
-        entry = Slot(name, unit, points, kind, reference, baseline, tuple(uses), further)
+        entry = Slot(name, unit, points, kind, reference, baseline, tuple(uses), further, lab)
         previous = _slots.get(name)
         if previous is not None:  # the module was reloaded: what was plugged in stays plugged in
             entry.plug(previous.plugged)
@@ -289,7 +296,7 @@ def slot(name: str) -> Slot:
 
 def slots(unit: int | None = None) -> list[Slot]:
     """The slots of all files that were imported until now (`load_all`: of all there are), of one
-    unit or of all, in the order in which they were defined."""
+    unit and its labs or of all, in the order in which they were defined."""
     return [entry for entry in _slots.values() if unit is None or entry.unit == unit]
 
 

@@ -37,7 +37,7 @@ from course_lib.exercises import Slot, slot
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
 PAGES = {"docs/instructors.md": "instructors", "docs/authoring.md": "authoring"}
-TEACHING = COURSE / "docs" / "units"  # u02.md: what the teacher of a unit wants to know
+TEACHING = COURSE / "docs" / "units"  # u02.md: what the teacher of a unit or lab wants to know
 
 # What `predict` and `compare` of autograder/notebook.py say, and what a page says instead.
 GUESSES = (
@@ -93,9 +93,9 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
         if (COURSE / path).exists():
             shutil.copy(COURSE / path, scratch / f"{name}.md")
     for source in units:
-        if (TEACHING / f"u{source.unit:02d}.md").exists():
+        if (TEACHING / f"{source.key}.md").exists():
             page = page_of(source, TEACHING)
-            write(scratch / "units" / f"u{source.unit:02d}.md", page.encode())
+            write(scratch / "units" / f"{source.key}.md", page.encode())
     (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
     (scratch / "index.md").write_text(index_page(units), encoding="utf-8")
     shutil.copytree(HERE / "static", scratch / "_static")
@@ -161,7 +161,7 @@ def index_page(units: list[Source]) -> str:
     """The start page with the contents of the whole site."""
     readme = (HERE / "welcome.md").read_text(encoding="utf-8")
     pages = [name for path, name in PAGES.items() if (COURSE / path).exists()]
-    names = [f"u{source.unit:02d}" for source in units]
+    names = [source.key for source in units]
     pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
     parts = [
         _contents("Units", [source.name for source in units]),

@@ -244,21 +244,23 @@ class Executed:
 
 
 @pytest.fixture(scope="session")
-def run_notebook(once: Callable[..., Path]) -> Callable[[str, int], Executed]:
-    """run_notebook("student", 3) is that edition's notebook, executed once for all tests and
-    workers, in a kernel of its own. Nothing may go to stderr. In the instructor's edition every
-    prediction of the reader is 10."""
+def run_notebook(once: Callable[..., Path]) -> Callable[[str, int | str], Executed]:
+    """run_notebook("student", 3) is that edition's notebook of unit 3, and a key means the same or
+    a lab: executed once for all tests and workers, in a kernel of its own. Nothing may go to
+    stderr. In the instructor's edition every prediction of the reader is 10."""
+    from autograder.check.keys import key_of
+
     return lambda edition, unit: _executed(
-        once(f"{edition}-u{unit:02d}", lambda folder: _run(edition, unit, folder))
+        once(f"{edition}-{key_of(unit)}", lambda folder: _run(edition, key_of(unit), folder))
     )
 
 
-def _run(edition: str, unit: int, folder: Path) -> None:
+def _run(edition: str, key: str, folder: Path) -> None:
     from autograder.edition.contents import contents
     from autograder.edition.deliver import deliver
     from autograder.edition.execute import execute
 
-    deliver(contents(edition, unit=unit), folder)
+    deliver(contents(edition, key), folder)
     (path,) = folder.glob("u*.ipynb")
     if edition == "instructor":
         keys = re.findall(r'\bpredict\(\\"([\w.]+)\\"', path.read_text())

@@ -97,22 +97,22 @@ def in_the_library(slot: str, function: str, *, because: str) -> None:
 
 
 def mutants_of(slot: str) -> dict[str, Implementation]:
-    load_unit("mutants", exercises.slot(slot).unit)
+    load_unit("mutants", exercises.slot(slot).key)
     return _mutants.get(slot, {})
 
 
 def alternatives_of(slot: str) -> dict[str, Implementation]:
-    load_unit("mutants", exercises.slot(slot).unit)
+    load_unit("mutants", exercises.slot(slot).key)
     return _alternatives.get(slot, {})
 
 
 def equivalents_of(slot: str) -> list[Equivalent]:
-    load_unit("mutants", exercises.slot(slot).unit)
+    load_unit("mutants", exercises.slot(slot).key)
     return _equivalents.get(slot, [])
 
 
 def in_the_library_of(slot: str) -> list[InTheLibrary]:
-    load_unit("mutants", exercises.slot(slot).unit)
+    load_unit("mutants", exercises.slot(slot).key)
     return _in_the_library.get(slot, [])
 
 

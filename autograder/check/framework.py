@@ -236,7 +236,7 @@ def harder(
 ) -> None:
     """The visible check `name` again, hidden, with another seed and (if given) other programs.
     ValueError if it draws nothing, and would ask the same again."""
-    load_unit("checks", exercises.slot(slot).unit)
+    load_unit("checks", exercises.slot(slot).key)
     easy = _checks[slot][name]
     given = easy.given if given is None else given
     if given is None and "rng" not in inspect.signature(easy.function).parameters:
@@ -261,17 +261,17 @@ def background(slot: str, words: str, *, because: str) -> None:
 
 
 def background_of(slot: str) -> list[str]:
-    load_unit("checks", exercises.slot(slot).unit)
+    load_unit("checks", exercises.slot(slot).key)
     return _background.get(slot, [])
 
 
 def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
     """The checks of a slot in the order in which they were written, visible ones first."""
-    unit = exercises.slot(slot).unit
-    load_unit("checks", unit)
+    key = exercises.slot(slot).key
+    load_unit("checks", key)
     every = list(_checks.get(slot, {}).values())
     if with_hidden:
-        load_unit("hidden", unit)
+        load_unit("hidden", key)
         every += _hidden.get(slot, {}).values()
     return every
 

@@ -56,13 +56,13 @@ def _all_of(name: str, steps: tuple[str, ...]) -> Card:
 
 def ladder(entry: Slot) -> tuple[str, ...]:
     """The three hints of an exercise; nothing if its unit has none for it."""
-    return ladders(entry.unit).get(entry.name, ())
+    return ladders(entry.key).get(entry.name, ())
 
 
 @cache
-def ladders(unit: int) -> dict[str, tuple[str, ...]]:
-    """The hints of a unit, by exercise. ValueError if one has more or fewer than three."""
-    package = f"autograder.units.u{unit:02d}"
+def ladders(key: str) -> dict[str, tuple[str, ...]]:
+    """The hints of a unit or lab, by exercise. ValueError if one has more or fewer than three."""
+    package = f"autograder.units.{key}"
     if find_spec(package) is None or not (page := files(package) / "hints.md").is_file():
         return {}
     _, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)

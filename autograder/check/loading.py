@@ -1,6 +1,6 @@
-"""The files of a unit, imported when they are first needed.
+"""The files of a unit or lab, imported when they are first needed.
 
-    load_unit("checks", 2)      # autograder/units/u02/checks.py, or all files of that folder
+    load_unit("checks", "u02")      # autograder/units/u02/checks.py, or all files of that folder
 
 Next room: exemplars.py, what a unit says about right and wrong answers.
 """
@@ -15,12 +15,12 @@ import sys
 _loaded: set[str] = set()
 
 
-def load_unit(room: str, unit: int) -> None:
-    """Import autograder/units/uNN/<room>: a file, or a folder with all its files."""
-    name = f"autograder.units.u{unit:02d}.{room}"
+def load_unit(room: str, key: str) -> None:
+    """Import autograder/units/<key>/<room>: a file, or a folder with all its files."""
+    name = f"autograder.units.{key}.{room}"
     if name in _loaded and name in sys.modules:
         return
-    if importlib.util.find_spec(f"autograder.units.u{unit:02d}") is None:
+    if importlib.util.find_spec(f"autograder.units.{key}") is None:
         return
     if importlib.util.find_spec(name) is None:
         return

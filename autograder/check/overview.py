@@ -1,9 +1,9 @@
-"""How far a student is in a unit: what `check()` shows, and the last line of a card that passed.
+"""How far a student is in a unit or lab: what `check()` shows; a line for a card that passed.
 
-    unit_of_this_notebook()          # 2
-    exercises_in(2)                  # its exercises, in the order of the notebook
-    overview(2, verdicts)            # a card: each exercise, its state, its points; the next step
-    so_far(2)                        # the sum and the next step in one line, for one that passed
+    key_of_this_notebook()           # "u02", or "u07_lab_matmul" in a lab
+    exercises_in("u02")              # its exercises, in the order of the notebook
+    overview("u02", verdicts)        # a card: each exercise, its state, its points; the next step
+    so_far("u02")                    # the sum and the next step in one line, for one that passed
 
 What counts is what was checked since the kernel started. Next room: autograder/notebook.py.
 """
@@ -19,6 +19,7 @@ from typing import Any
 from autograder.check import framework
 from autograder.check.attempts import ANSWERED, failed
 from autograder.check.cards import Card, Table
+from autograder.check.keys import called, is_lab, key_in
 from autograder.check.loading import load_unit
 from autograder.check.verdict import (
     BY_HAND,
@@ -32,7 +33,7 @@ from autograder.check.verdict import (
 from course_lib import exercises
 from course_lib.exercises import Slot, UnknownExercise, slot
 
-UNIT = re.compile(r"(?:^|[/\\])u(\d\d)_[^/\\]*$")
+FILE = re.compile(r"(?:^|[/\\])(u\d\d_[^/\\]*)$")
 ASKED = re.compile(r"""\b(?:check|hint)\(\s*["']([\w.]+)["']""")
 HEADING = re.compile(r"#### Exercise `([\w.]+)`")
 Plugs = dict[str, Callable[..., Any] | None]
@@ -56,16 +57,16 @@ def _answers(entry: Slot) -> Plugs:
     return {name: slot(name).plugged for name in (entry.name, *entry.uses)}
 
 
-def unit_of_this_notebook() -> int | None:
+def key_of_this_notebook() -> str | None:
     """By the notebook's file name; else by the exercises that were asked for or answered last."""
     names = _user_names()
     files = (names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"))
     for file in files:
-        if file and (match := UNIT.search(str(file))):
-            return int(match[1])
+        if file and (match := FILE.search(str(file))):
+            return key_in(match[1])
     for name in _named_last_first(names.get("In", [])):
         try:
-            return slot(name).unit
+            return slot(name).key
         except UnknownExercise:
             continue
     return None
@@ -86,21 +87,21 @@ def _user_names() -> dict[str, Any]:
     return {} if shell is None else shell.user_ns
 
 
-def exercises_in(unit: int) -> list[Slot]:
-    """All exercises of the unit: as its notebook has them, if it is in this folder."""
-    load_unit("exercises", unit)
-    load_unit("checks", unit)
+def exercises_in(key: str) -> list[Slot]:
+    """All exercises of the unit or lab: as its notebook has them, if it is in this folder."""
+    load_unit("exercises", key)
+    load_unit("checks", key)
     entries = {name: slot(name) for name in framework.checked_names()}
-    entries |= {entry.name: entry for entry in exercises.slots(unit)}
-    entries = {name: entry for name, entry in entries.items() if entry.unit == unit}
-    order = [name for name in _headings(unit) if name in entries]
+    entries |= {entry.name: entry for entry in exercises.slots()}
+    entries = {name: entry for name, entry in entries.items() if entry.key == key}
+    order = [name for name in _headings(key) if name in entries]
     rest = sorted((n for n in entries if n not in order), key=lambda name: entries[name].further)
     return [entries[name] for name in dict.fromkeys([*order, *rest])]
 
 
-def _headings(unit: int) -> list[str]:
-    """The exercises that the unit's notebook names, from top to bottom."""
-    for path in sorted(Path().glob(f"u{unit:02d}_*.ipynb")):
+def _headings(key: str) -> list[str]:
+    """The exercises that its notebook names, from top to bottom."""
+    for path in sorted(p for p in Path().glob("u*.ipynb") if key_in(p.name) == key):
         try:
             return HEADING.findall(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -108,7 +109,7 @@ def _headings(unit: int) -> list[str]:
     return []
 
 
-def overview(unit: int, verdicts: list[Verdict]) -> Card:
+def overview(key: str, verdicts: list[Verdict]) -> Card:
     """Each exercise with its state and its points, the sums, and what to do next."""
     core, further = ([_row(v) for v in verdicts if v.further == one] for one in (False, True))
     rows = [*core, ("Further, for a bonus", "", ""), *further] if further else core
@@ -117,14 +118,14 @@ def overview(unit: int, verdicts: list[Verdict]) -> Card:
     if further:
         notes.append(f"Bonus: {_earned(verdicts, True)}.")
     table = Table(("Exercise", "State", "Points"), tuple(rows))
-    parts = filter(None, (table, " ".join(notes), _next(verdicts)))
-    return Card(_title(unit, verdicts), tuple(parts), tone="open")
+    parts = filter(None, (table, " ".join(notes), _next(key, verdicts)))
+    return Card(_title(key, verdicts), tuple(parts), tone="open")
 
 
-def so_far(unit: int) -> str:
+def so_far(key: str) -> str:
     """The sum and the next step, from what is known."""
-    verdicts = [known(entry) or _unknown(entry) for entry in exercises_in(unit)]
-    return f"{_title(unit, verdicts)}. {_next(verdicts)}"
+    verdicts = [known(entry) or _unknown(entry) for entry in exercises_in(key)]
+    return f"{_title(key, verdicts)}. {_next(key, verdicts)}"
 
 
 def _row(verdict: Verdict) -> tuple[str, str, str]:
@@ -132,8 +133,8 @@ def _row(verdict: Verdict) -> tuple[str, str, str]:
     return f"`{verdict.exercise}`", headline(verdict), points
 
 
-def _title(unit: int, verdicts: list[Verdict]) -> str:
-    return f"Unit {unit}: {_earned(verdicts, False)} so far"
+def _title(key: str, verdicts: list[Verdict]) -> str:
+    return f"{called(key).capitalize()}: {_earned(verdicts, False)} so far"
 
 
 def _unknown(entry: Slot) -> Verdict:
@@ -148,7 +149,7 @@ def _earned(verdicts: list[Verdict], further: bool) -> str:
     return f"{round(earned, 2):g} of {possible:g} points"
 
 
-def _next(verdicts: list[Verdict]) -> str:
+def _next(key: str, verdicts: list[Verdict]) -> str:
     """The first exercise of the core that has points left; then those in words; then further."""
     open_ones = [v for v in verdicts if v.kind not in (PASSED, LATER) or lacks_points(v)]
     checked = [v for v in open_ones if v.kind != BY_HAND]
@@ -157,7 +158,7 @@ def _next(verdicts: list[Verdict]) -> str:
         return f"Next: {_named(core[0])}."
     in_words = ", ".join(f"`{v.exercise}`" for v in open_ones if v.kind == BY_HAND)
     text = f"What is left of the core is answered in words: {in_words}." if in_words else ""
-    text = text or "The core of the unit is done."
+    text = text or ("The lab is done." if is_lab(key) else "The core of the unit is done.")
     return f"{text} Further: {_named(checked[0])}." if checked else text
 
 

@@ -20,6 +20,7 @@ import autograder
 import autograder.units
 import course_lib
 import lessons
+from autograder.check.keys import key_of
 from autograder.edition.deliver import START, TO_READ
 from autograder.edition.handout import handout, with_first_cell
 from autograder.edition.leaks import leaked
@@ -49,15 +50,16 @@ HOW_TO = (
 
 
 def contents(
-    edition: str, unit: int | None = None, notebooks: Path | None = None
+    edition: str, unit: int | str | None = None, notebooks: Path | None = None
 ) -> dict[str, bytes]:
-    """Every file of the edition, by its path in the learner's folder."""
+    """Every file of the edition, by its path in the learner's folder: of all units and labs, of a
+    unit (7), or of a lab ("u07_lab_matmul")."""
     if edition not in EDITIONS:
         raise ValueError(f"an edition is one of {', '.join(EDITIONS)}, not {edition!r}")
     folder = notebooks or COURSE / "notebooks"
     notebook_sources = sources(folder, unit)
     if not notebook_sources:
-        raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
+        raise ValueError(f"no notebook source for {'any unit' if unit is None else key_of(unit)}")
     how = {
         "solutions": edition == "instructor",
         "handed_out": edition == "student",

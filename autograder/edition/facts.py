@@ -60,8 +60,8 @@ def minutes_row(source: Source) -> str:
 
 
 def page_of(source: Source, folder: Path) -> str:
-    """The teacher's page of the unit, with the tables below their headings."""
-    text = (folder / f"u{source.unit:02d}.md").read_text(encoding="utf-8")
+    """The teacher's page of the unit or lab, with the tables below their headings."""
+    text = (folder / f"{source.key}.md").read_text(encoding="utf-8")
     for heading, table in ((MINUTES, minutes_table(source)), (EXERCISES, exercise_table(source))):
         text = text.replace(f"{heading}\n", f"{heading}\n\n{table}", 1)
     return text

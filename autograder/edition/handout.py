@@ -81,7 +81,7 @@ def handout(sources: list[Source], files: Mapping[str, bytes]) -> dict[str, byte
 def _imports(sources: list[Source], files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
     """Where imports begin: the code cells of the notebooks, and the modules of their units."""
     cells = [cell for source in sources for cell in expand(source, solutions=False).cells]
-    folders = tuple(f"autograder/units/u{source.unit:02d}/" for source in sources)
+    folders = tuple(f"autograder/units/{source.key}/" for source in sources)
     paths = [path for path in files if path.startswith(folders) and path.endswith(".py")]
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     return code, [path.removesuffix(".py").replace("/", ".") for path in paths]

@@ -1,4 +1,4 @@
-"""What a class gets: one folder for each unit, and the same as a zip.
+"""What a class gets: one folder for each unit and lab, and the same as a zip.
 
     python -m autograder release --unit 2 --into build/release
 
@@ -15,6 +15,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
+from autograder.check.keys import key_of
 from autograder.edition.contents import COURSE, contents
 from autograder.edition.deliver import write
 from autograder.edition.sources import sources
@@ -23,13 +24,16 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same zip
 
 
 def release(
-    into: Path, unit: int | None = None, notebooks: Path | None = None, edition: str = "student"
+    into: Path,
+    unit: int | str | None = None,
+    notebooks: Path | None = None,
+    edition: str = "student",
 ) -> list[Path]:
-    """Write an edition of each unit, afresh. Returns the folders. ValueError if students would get
-    an answer of that unit or a later one."""
+    """Write an edition of each unit and lab, or of one, afresh. Returns the folders. ValueError if
+    students would get an answer of that unit or a later one."""
     folders = []
     for source in sources(notebooks or COURSE / "notebooks", unit):
-        files = contents(edition, source.unit, notebooks)
+        files = contents(edition, source.key, notebooks)
         folder = into / source.name
         partial = into / f".{source.name}.part"
         shutil.rmtree(partial, ignore_errors=True)
@@ -40,7 +44,7 @@ def release(
         write(into / f"{source.name}.zip", _zipped(files, source.name))
         folders.append(folder)
     if not folders:
-        raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
+        raise ValueError(f"no notebook source for {'any unit' if unit is None else key_of(unit)}")
     return folders
 
 

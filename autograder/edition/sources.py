@@ -23,6 +23,7 @@ from typing import Any
 import nbformat
 
 from autograder.check.hints import ladder
+from autograder.check.keys import called, is_lab, key_in, key_of
 from autograder.check.rubrics import TEXT_STUB
 from autograder.edition.minutes import about, core, estimate, further
 from autograder.edition.parsed import FURTHER, parsed, pointer
@@ -49,12 +50,22 @@ KIND_WORDS = {
 
 @dataclass(frozen=True)
 class Source:
-    """One notebook source: u02_rewrites.md is unit 2."""
+    """One notebook source: u02_rewrites.md is unit 2, u07_lab_matmul.md a lab beside unit 7."""
 
     path: Path
 
     @property
+    def key(self) -> str:
+        """What it is as an assignment: "u02", "u07_lab_matmul"."""
+        return key_in(self.name)
+
+    @property
+    def is_lab(self) -> bool:
+        return is_lab(self.key)
+
+    @property
     def unit(self) -> int:
+        """Whose library its students have: a lab has that of its unit."""
         return int(self.path.name[1:3])
 
     @property
@@ -86,7 +97,7 @@ class Source:
         return text.replace(FURTHER_MINUTES, str(about(further(sections))))
 
     def worth(self) -> str:
-        """What the unit is worth, and what its further exercises add: "12 points, 6 bonus"."""
+        """What it is worth, and what its further exercises add: "12 points, 6 bonus"."""
         entries = [slot(name) for name in self.exercises()]
         core = sum(entry.points for entry in entries if not entry.further)
         bonus = sum(entry.points for entry in entries if entry.further)
@@ -97,10 +108,11 @@ class Source:
         return parsed(self.path.read_text(encoding="utf-8")).cells
 
 
-def sources(folder: Path, unit: int | None = None) -> list[Source]:
-    """The notebook sources in `folder`, in order of their units."""
-    all_sources = [Source(path) for path in sorted(folder.glob("u[0-9][0-9]_*.md"))]
-    return [source for source in all_sources if unit is None or source.unit == unit]
+def sources(folder: Path, only: int | str | None = None) -> list[Source]:
+    """The notebook sources in `folder`, each lab after its unit; of a number, that unit's notebook
+    alone, of a key ("u07_lab_matmul") that one."""
+    found = sorted(map(Source, folder.glob("u[0-9][0-9]_*.md")), key=lambda source: source.key)
+    return [source for source in found if only is None or source.key == key_of(only)]
 
 
 def expand(source: Source, *, solutions: bool) -> Any:
@@ -253,10 +265,13 @@ def _problems(source: Source, cells: list[Any]) -> list[str]:
     names = [name for cell in cells if (name := pointer(cell))]
     problems = [f"{n} appears twice" for n in dict.fromkeys(names) if names.count(n) > 1]
     problems += [
-        f"{n} belongs to unit {slot(n).unit}" for n in names if slot(n).unit != source.unit
+        f"{n} belongs to {called(slot(n).key)}" for n in names if slot(n).key != source.key
     ]
+    if source.is_lab and source.key != source.name:
+        problems.append(f"the name of a lab is one word: {source.key}")
     load_all()
-    missing = [entry.name for entry in slots(source.unit) if entry.name not in names]
+    own = [entry.name for entry in slots(source.unit) if entry.key == source.key]
+    missing = [name for name in own if name not in names]
     problems += [f"no cell points to {name}" for name in missing]
     return problems + _misplaced(cells)
 

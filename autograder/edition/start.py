@@ -2,6 +2,7 @@
 
     - u02 · Rewrites · Which operations can go?          a line of the source
     - [u02 · Rewrites](u02_rewrites.ipynb). Which ... 12 points, 6 bonus.    if it has a notebook
+      - [Lab: Passes](u02_lab_passes.ipynb). 8 points; nothing later needs it.    below its unit
     1 of 2 units exist. Planned, in this order: ...  those that have none yet, all of them together
 
 Next room: deliver.py, which writes an edition.
@@ -31,7 +32,7 @@ def start_page(text: str, sources: list[Source]) -> bytes:
 
 def units_that_exist(text: str, sources: list[Source]) -> str:
     """The source with a link to each notebook; units that have none yet are named at the end."""
-    there = {source.unit: source for source in sources}
+    there = {source.unit: source for source in sources if not source.is_lab}
     lines: list[str] = []
     planned: list[str] = []
     known = 0
@@ -43,6 +44,7 @@ def units_that_exist(text: str, sources: list[Source]) -> str:
             source = there[int(match[1])]
             link = f"[u{match[1]} · {match[2]}]({source.name}.ipynb)"
             lines.append(f"- {link}. {match[3]} {source.worth()}.")
+            lines += [_lab(lab) for lab in sources if lab.is_lab and lab.unit == source.unit]
             known += 1
         else:
             planned.append(f"u{match[1]} {match[2]}")
@@ -51,6 +53,10 @@ def units_that_exist(text: str, sources: list[Source]) -> str:
         count = f"{known} of {known + len(planned)} units exist"
         lines += ["", f"{count}. Planned, in this order: {'; '.join(planned)}."]
     return "\n".join(lines) + "\n"
+
+
+def _lab(source: Source) -> str:
+    return f"  - [{source.title}]({source.name}.ipynb). {source.worth()}; nothing later needs it."
 
 
 def _without_empty_parts(lines: list[str]) -> list[str]:

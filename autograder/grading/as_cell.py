@@ -43,7 +43,7 @@ def _file_with(
     name: str, label: str, function: Callable[..., Any]
 ) -> tuple[ModuleType, ast.Module, ast.FunctionDef]:
     """The file of the unit that has the answer, and the answer as a function in it."""
-    rooms = f"autograder.units.u{slot(name).unit:02d}.mutants"
+    rooms = f"autograder.units.{slot(name).key}.mutants"
     files = [m for n, m in sorted(sys.modules.items()) if n == rooms or n.startswith(f"{rooms}.")]
     if (its := inspect.getmodule(function)) is not None:
         files.insert(0, its)

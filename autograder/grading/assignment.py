@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from autograder.check.keys import key_in
 from autograder.edition.contents import COURSE, library
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
@@ -43,18 +44,19 @@ class Assignment:
 
     @staticmethod
     def of(source: Source, editions: Path) -> Assignment:
-        """Write the student edition of the unit under `editions` and name everything asked."""
+        """Write the edition that its students have under `editions` and name everything asked."""
         files = library(source.unit)
         content = hashlib.sha256(b"".join(name.encode() + files[name] for name in sorted(files)))
         edition = editions / f"u{source.unit:02d}-{content.hexdigest()[:12]}"
-        for name, data in files.items():
-            write(edition / name, data)
-        _lend_bytecode(files, edition)
-        for path in [edition, *edition.rglob("*")]:
-            path.chmod(0o755 if path.is_dir() else 0o644)  # the worker may be another user
+        if not edition.exists():  # a unit and its labs have the same
+            _write(files, edition)
         digest = hashlib.sha256((_course_digest() + source.path.read_text()).encode()).hexdigest()
         names, prose = tuple(source.exercises()), source.prose()
         return Assignment(source.unit, source.name, names, edition, digest, prose)
+
+    @property
+    def key(self) -> str:
+        return key_in(self.name)
 
     @property
     def slots(self) -> list[Slot]:
@@ -71,13 +73,21 @@ class Assignment:
 
     @property
     def points(self) -> float:
-        """What the unit is worth, to which the bonus comes."""
+        """What it is worth, to which the bonus comes."""
         return sum(entry.points for entry in self.slots if not entry.further)
 
     @property
     def bonus(self) -> float:
         """What the further exercises give at most."""
         return sum(entry.points for entry in self.slots if entry.further)
+
+
+def _write(files: dict[str, bytes], edition: Path) -> None:
+    for name, data in files.items():
+        write(edition / name, data)
+    _lend_bytecode(files, edition)
+    for path in [edition, *edition.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() else 0o644)  # the worker may be another user
 
 
 def _lend_bytecode(files: dict[str, bytes], edition: Path) -> None:

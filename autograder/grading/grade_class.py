@@ -24,6 +24,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from autograder.check.keys import is_lab, key_of
 from autograder.edition.contents import COURSE
 from autograder.edition.deliver import private, write
 from autograder.edition.sources import sources
@@ -72,7 +73,7 @@ class Job:
 
     submissions: Path
     out: Path
-    unit: int | None = None
+    unit: int | str | None = None  # this alone: 2, or "u07_lab_matmul"
     seed: int | None = None  # for everybody; None: the course's secret says it
     jobs: int | None = None
     course: Path | None = None  # course.toml
@@ -90,8 +91,7 @@ def grade_class(job: Job) -> int:
         raise ValueError("a worksheet is one assignment's: say which with --unit")
     private(job.out)
     sweep(job.out)
-    units = {source.unit: source.name for source in sources(job.notebooks)}
-    course = read_course(job.course, units)
+    course = read_course(job.course, [source.key for source in sources(job.notebooks)])
     roster = job.roster or course.roster
     secrets = (job.submissions, job.out, job.course, roster, job.compare)
     hide(*(place for place in secrets if place))
@@ -100,13 +100,23 @@ def grade_class(job: Job) -> int:
     with editions() as folder:
         assignments = [Assignment.of(s, folder) for s in sources(job.notebooks, job.unit)]
         handed = collect(job.submissions, [a.name for a in assignments])
-        lines = entries(
-            tasks(handed, assignments), assignments, course, people, job.submissions, job.seed
-        )
-        given = _given(job.out / FILE, units, job.notebooks, people, lines)
+        found = tasks(handed, assignments)
+        done = _that_the_class_does(assignments, found, course, job)
+        found = [task for task in found if task.assignment in done]
+        lines = entries(found, done, course, people, job.submissions, job.seed)
+        given = _given(job.out / FILE, job.notebooks, people, lines)
         before = _before(job)
         graded = _graded(lines, given, job)
     return _written(graded, given, course, people, before, job)
+
+
+def _that_the_class_does(
+    assignments: list[Assignment], found: list[Task], course: Course, job: Job
+) -> list[Assignment]:
+    """Units, and those labs that course.toml has or that are asked for or handed in."""
+    handed_in = {t.assignment.key for t in found if not t.reason or t.assignment.name in t.file}
+    labs = {*course.units, *handed_in, job.unit}
+    return [one for one in assignments if not is_lab(one.key) or one.key in labs]
 
 
 def _graded(lines: list[Entry], given: dict[Key, Given], job: Job) -> list[Entry]:
@@ -143,7 +153,7 @@ def _written(
         write_canvas(lines, people, course, job.out)
         write_moodle(lines, people, course, job.out)
     if job.worksheet and job.unit is not None:
-        filled, count = fill_worksheet(job.worksheet, lines, people, course, job.unit)
+        filled, count = fill_worksheet(job.worksheet, lines, people, course, key_of(job.unit))
         print(f"{filled}: {count} lines filled in")
     write_statistics(lines, job.out)
     write_originality(lines, sources(job.notebooks), job.out)
@@ -191,7 +201,7 @@ def _key(task: Task) -> tuple[str, str]:
 
 
 def _given(
-    path: Path, units: dict[int, str], notebooks: Path, people: list[Person], lines: list[Entry]
+    path: Path, notebooks: Path, people: list[Person], lines: list[Entry]
 ) -> dict[Key, Given]:
     possible: dict[str, float] = {}
     for source in sources(notebooks):

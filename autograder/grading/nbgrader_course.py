@@ -46,7 +46,7 @@ def course_sources() -> list[Source]:
     return sources(NOTEBOOKS)
 
 
-def course_files(unit: int | None = None) -> dict[str, bytes]:
+def course_files(unit: int | str | None = None) -> dict[str, bytes]:
     """The files of an nbgrader course: the instructor's notebooks and the configuration."""
     files = {
         f"source/{source.name}/{source.name}.ipynb": notebook_bytes(

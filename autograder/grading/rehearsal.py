@@ -1,4 +1,4 @@
-r"""A class that does not exist, to rehearse with: what students of one unit could hand in.
+r"""A class that does not exist, to rehearse with: what students of one unit or lab could hand in.
 
     python -m autograder make-class --students 300 --unit 2 --into rehearsal
     python -m autograder grade --submissions rehearsal/submissions --course rehearsal/course.toml \
@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.check.framework import alternatives_of, mutants_of
+from autograder.check.keys import key_of
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.deliver import private, write
 from autograder.edition.sources import BEGIN, END, Source, sources
@@ -49,7 +50,7 @@ roster = "roster.csv"
 secret = "rehearsal"
 [late]
 percent_per_day = 10
-[u{unit:02d}]
+[{key}]
 due = {due:%Y-%m-%dT%H:%M:%S}
 """
 HOSTILE = (
@@ -77,7 +78,11 @@ class HandIn:
 
 
 def make_class(
-    students: int, unit: int, into: Path, seed: int = 0, notebooks: Path = COURSE / "notebooks"
+    students: int,
+    unit: int | str,
+    into: Path,
+    seed: int = 0,
+    notebooks: Path = COURSE / "notebooks",
 ) -> None:
     """Write the class. ValueError if there is something in the folder already."""
     if students < 1:
@@ -86,10 +91,10 @@ def make_class(
         raise ValueError(f"{into / 'submissions'} exists already: name a new folder")
     source = next(iter(sources(notebooks, unit)), None)
     if source is None:
-        raise ValueError(f"there is no unit {unit}")
+        raise ValueError(f"no notebook source for {key_of(unit)}")
     private(into)
-    other = next(s for s in sources(COURSE / "notebooks") if s.unit != unit)
-    chance = random.Random(f"{seed} {unit}")
+    other = next(s for s in sources(COURSE / "notebooks") if s.unit != source.unit)
+    chance = random.Random(f"{seed} {source.unit}")
     class_list = people(students, chance)
     desk = Desk(source, other, chance)
     hand_ins = [
@@ -98,7 +103,7 @@ def make_class(
     for hand_in in hand_ins:
         if hand_in.kind != "absent":
             _put(hand_in, source.name, chance.choice(LAYOUTS), into / "submissions")
-    write(into / "course.toml", COURSE_FILE.format(unit=unit, due=DUE).encode())
+    write(into / "course.toml", COURSE_FILE.format(key=source.key, due=DUE).encode())
     rows = [[s.id, s.name, s.email, s.number] for s in class_list]
     write(into / "roster.csv", _table(["id", "name", "email", "canvas id"], rows))
     rows = [[h.student.id, h.kind, " ".join(h.wrong)] for h in hand_ins]

@@ -1,4 +1,4 @@
-"""The units, a folder each: exercises and checks (shipped), hidden and mutants (never).
+"""The units and labs, a folder each: exercises and checks (shipped), hidden and mutants (never).
 
 exercises  those that are no function of the library; they ship without their bodies
 checks     visible checks; students have this file, so it holds no answer

@@ -33,7 +33,7 @@ def website(root: Path, once, run_notebook) -> Path:
     def make(folder: Path) -> None:
         (folder / "solved").mkdir()
         for source in sources(root / "notebooks"):
-            shutil.copy(run_notebook("instructor", unit=source.unit).path, folder / "solved")
+            shutil.copy(run_notebook("instructor", unit=source.key).path, folder / "solved")
         command = [sys.executable, str(root / "site" / "build.py")]
         command += ["--into", str(folder / "html"), "--solved", str(folder / "solved")]
         done = subprocess.run(command, cwd=root, capture_output=True, text=True)
@@ -51,7 +51,7 @@ def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> 
     wanted |= {"index", "ops", "instructors", "authoring"}
     assert wanted <= {page.stem for page in website.glob("*.html")}
     for source in sources(root / "notebooks"):  # the table of exercises is in the teacher's page
-        page = (website / "units" / f"u{source.unit:02d}.html").read_text()
+        page = (website / "units" / f"{source.key}.html").read_text()
         assert all(name in page for name in source.exercises()) and source.worth() in page
     index = (website / "index.html").read_text()
     assert all(f'href="{name}.html"' in index for name in wanted - {"index"})

@@ -35,7 +35,7 @@ from autograder.grading.report import Report
 from autograder.grading.tasks import Task
 
 BERLIN = ZoneInfo("Europe/Berlin")
-UNITS = {1: "u01_graphs", 2: "u02_rewrites"}
+UNITS = ("u01", "u02")
 U2 = Assignment(2, "u02_rewrites", ("u99.sweep", "u99.why"), Path("/tmp"), "course-1")
 ADA = Person("ada", "Ada Lovelace", "ada@example.org", "alovelace", "4711", "A")
 BOB = Person("bob", 'Bob, the "Builder"', "Bob@example.org")
@@ -61,11 +61,11 @@ def test_the_example_in_the_docstring_is_read(tmp_path):
     lines = [line[4:] for line in (room.__doc__ or "").splitlines() if line.startswith("    ")]
     course = toml(tmp_path, "\n".join(lines))
     assert course.zone == BERLIN and course.roster == tmp_path / "roster.csv"
-    assert course.units[2].due == datetime(2026, 10, 19, 23, 59, 59, tzinfo=BERLIN)
-    assert course.units[2].release == datetime(2026, 10, 5, tzinfo=BERLIN)
-    assert course.units[2].late == Late(15, 10, 50, 0)
-    assert course.due(2, "ada") == datetime(2026, 10, 26, 23, 59, 59, tzinfo=BERLIN)
-    assert course.due(2, "bob") == course.units[2].due and course.due(1, "bob") is None
+    assert course.units["u02"].due == datetime(2026, 10, 19, 23, 59, 59, tzinfo=BERLIN)
+    assert course.units["u02"].release == datetime(2026, 10, 5, tzinfo=BERLIN)
+    assert course.units["u02"].late == Late(15, 10, 50, 0)
+    assert course.due("u02", "ada") == datetime(2026, 10, 26, 23, 59, 59, tzinfo=BERLIN)
+    assert course.due("u02", "bob") == course.units["u02"].due and course.due("u01", "bob") is None
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_time_that_nobody_can_read_is_said(tmp_path):
 
 
 def test_where_the_time_is_from(tmp_path):
-    units = {2: Unit(due=DUE, late=RULE)}
+    units = {"u02": Unit(due=DUE, late=RULE)}
     file_time = DUE + timedelta(days=2)
     one = [task("ada.ipynb", time=file_time.astimezone(UTC))]
     (line,) = entries(one, [U2], Course(units=units, zone=BERLIN), [ADA], tmp_path)
@@ -357,7 +357,7 @@ def report(*verdicts: Verdict, text: str = "Because.", digest: str = "course-1")
 def graded(points: float, student: str = "ada") -> Entry:
     verdict = Verdict("u99.sweep", PASSED, 99, points)
     person = {"ada": ADA, "bob": BOB}[student]
-    return Entry(student, "u02_rewrites", 2, 99, "handed in", person, None, report(verdict))
+    return Entry(student, "u02_rewrites", "u02", 99, "handed in", person, None, report(verdict))
 
 
 POSSIBLE = {"u99.sweep": 3.0, "u99.why": 2.0}
@@ -442,7 +442,7 @@ def lines() -> list[Entry]:
     return [
         replace(graded(8), late=late, possible=10),
         replace(graded(0, "bob"), report=report(*OPEN), possible=10),
-        Entry("cyd", "u02_rewrites", 2, 10, "nothing handed in", cyd),
+        Entry("cyd", "u02_rewrites", "u02", 10, "nothing handed in", cyd),
     ]
 
 
@@ -459,7 +459,7 @@ def test_grades_show_raw_penalty_and_final(lines, tmp_path):
 
 
 def test_canvas_gets_the_columns_that_it_reads(lines, tmp_path):
-    course = Course(units={2: Unit(canvas="Rewrites (1234)")})
+    course = Course(units={"u02": Unit(canvas="Rewrites (1234)")})
     path = write_canvas(lines, PEOPLE, course, tmp_path)
     head, *rows = list(csv.reader(path.read_text().splitlines()))
     assert head == [
@@ -493,7 +493,7 @@ def test_moodles_worksheet_is_filled_in(lines, tmp_path):
         "Participant 12,Ada Lovelace,ada@example.org,Submitted,-,10.00,Yes,-,-,\n"
         "Participant 13,Bob,Bob@example.org,Submitted,5.00,10.00,Yes,-,-,old\n"
     )
-    filled, count = fill_worksheet(path, lines, PEOPLE, Course(), 2)
+    filled, count = fill_worksheet(path, lines, PEOPLE, Course(), "u02")
     head, ada, bob = list(csv.reader(filled.read_text(encoding="utf-8-sig").splitlines()))
     assert head[:2] == ["Identifier", "Full name"] and head[-1] == "Feedback comments"
     assert count == 1 and ada[:5] == [
@@ -538,7 +538,7 @@ def test_canvas_gets_more_than_possible_and_moodle_what_it_takes(with_bonus, tmp
 
     sheet = tmp_path / "Grades.csv"
     sheet.write_text("Identifier,Email address,Grade\nParticipant 12,ada@example.org,-\n")
-    filled, count = fill_worksheet(sheet, with_bonus, PEOPLE, Course(), 2)
+    filled, count = fill_worksheet(sheet, with_bonus, PEOPLE, Course(), "u02")
     assert count == 1 and rows_of(filled)[0]["Grade"] == "10", "Moodle skips a line with more"
 
 

@@ -15,7 +15,7 @@ from autograder.check import attempts, here, overview, waiting
 from autograder.check.alarm import alarm
 from autograder.check.cards import Card, Note, Table
 from autograder.check.feedback import as_html
-from autograder.check.overview import exercises_in, unit_of_this_notebook
+from autograder.check.overview import exercises_in, key_of_this_notebook
 from autograder.check.received import received
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, STUB, WRONG, Verdict
 from autograder.check.waiting import Stopped, Waiting
@@ -176,16 +176,16 @@ def test_the_next_step_when_the_core_has_passed(left, words):
                 further=name == "live")
         for name in names
     ]  # fmt: skip
-    assert overview._next(verdicts) == words
+    assert overview._next("u99", verdicts) == words
 
 
 def test_the_unit_is_that_of_the_open_notebook(monkeypatch):
     implements("passes.dce")(lambda graph: graph)
-    assert unit_of_this_notebook() == 2  # by what was answered last
+    assert key_of_this_notebook() == "u02"  # by what was answered last
     implements("u99.bytes")(lambda: 24)
-    assert unit_of_this_notebook() == 99
+    assert key_of_this_notebook() == "u99"
     monkeypatch.setenv("JPY_SESSION_NAME", "course/u02_rewrites-Copy1.ipynb")
-    assert unit_of_this_notebook() == 2
+    assert key_of_this_notebook() == "u02"
     unplug()
 
 
@@ -195,14 +195,14 @@ def test_without_any_exercise_the_unit_is_asked_for():
 
 
 def test_exercises_come_as_the_notebook_in_this_folder_has_them(tmp_path):
-    usual = [entry.name for entry in exercises_in(99)]
+    usual = [entry.name for entry in exercises_in("u99")]
     titles = ["#### Exercise `u99.why` · 2 points", "#### Exercise `u99.bytes` · 1 point"]
     cells = [{"cell_type": "markdown", "source": [title]} for title in titles]
     (tmp_path / "u99_example.ipynb").write_text(json.dumps({"cells": cells}))
-    listed = [entry.name for entry in exercises_in(99)]
+    listed = [entry.name for entry in exercises_in("u99")]
     assert listed[:2] == ["u99.why", "u99.bytes"] and sorted(listed) == sorted(usual)
     (tmp_path / "u99_example.ipynb").write_bytes(b"\xff\xfe{")
-    assert [entry.name for entry in exercises_in(99)] == usual
+    assert [entry.name for entry in exercises_in("u99")] == usual
 
 
 def test_a_table_in_a_terminal_has_columns():

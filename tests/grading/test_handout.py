@@ -79,7 +79,7 @@ def whole_library() -> dict[str, bytes]:
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_package_that_a_unit_imports_is_in_its_requirements(unit, whole_library):
     """In its cells, ours included, and in its own modules: what of that make lab installs."""
-    folder = f"autograder/units/u{unit.unit:02d}/"
+    folder = f"autograder/units/{unit.key}/"
     paths = [p for p in whole_library if p.startswith(folder) and p.endswith(".py")]
     asked = [c.source for c in expand(unit, solutions=False).cells if c.cell_type == "code"]
     solved = [c.source for c in expand(unit, solutions=True).cells if c.cell_type == "code"]

@@ -13,6 +13,8 @@ import autograder.units
 from autograder.check import hints
 from autograder.check.cards import STYLE, inline
 from autograder.check.hints import hint, ladder, ladders
+from autograder.edition.contents import COURSE
+from autograder.edition.sources import sources
 from course_lib.exercises import slot
 
 
@@ -69,7 +71,12 @@ def test_a_hint_is_a_card_like_a_verdict_and_code_is_code_in_it(monkeypatch):
 
 
 def test_no_hint_of_the_course_leaves_a_backtick_or_a_piece_of_one():
-    texts = [text for unit in range(18) for steps in ladders(unit).values() for text in steps]
+    texts = [
+        text
+        for source in sources(COURSE / "notebooks")
+        for steps in ladders(source.key).values()
+        for text in steps
+    ]
     left = [text for text in texts if "`" in re.sub(r"<code>.*?</code>", "", inline(text))]
     assert len(texts) > 100 and left == []
 
@@ -78,13 +85,13 @@ def test_lines_of_a_hint_are_one_text(unit_of_hints):
     unit_of_hints(
         "## u97.a\n\n1. one\n   more\n2. `two`\n3. three\n\n## u97.b\n\n1. x\n2. y\n3. z\n"
     )
-    assert ladders(97) == {"u97.a": ("one more", "`two`", "three"), "u97.b": ("x", "y", "z")}
+    assert ladders("u97") == {"u97.a": ("one more", "`two`", "three"), "u97.b": ("x", "y", "z")}
 
 
 def test_a_ladder_has_three_steps(unit_of_hints):
     unit_of_hints("## u97.a\n\n1. one\n2. two\n")
     with pytest.raises(ValueError, match=r"u97\.a: a hint ladder has 3 steps, not 2"):
-        ladders(97)
+        ladders("u97")
 
 
 @pytest.fixture

@@ -168,4 +168,7 @@ def test_a_command_in_a_sentence_runs(command: str, tmp_path: Path):
 def test_what_course_toml_may_say_is_understood(tmp_path: Path):
     found = re.findall(r"^```toml\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     (tmp_path / "course.toml").write_text("".join(found), encoding="utf-8")
-    assert read_course(tmp_path / "course.toml", {}).hand_ins == {"homework final.ipynb": "ada"}
+    course = read_course(tmp_path / "course.toml", [key := "u07_lab_matmul"])
+    assert course.hand_ins == {"homework final.ipynb": "ada"}
+    dues = [course.due(key, student) for student in ("", "ada")]
+    assert [f"{due:%m-%d}" for due in dues if due] == ["11-30", "12-07"]

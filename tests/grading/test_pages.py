@@ -82,7 +82,7 @@ def line(student: str, source: str, kind: str = WRONG, text: str = "", program: 
     program_of = Program((Cell(source, ("u99.sweep",), 1),), texts)
     report = Report("u99_example", 99, "d", student, 0, "", (sweep, why), texts)
     task = Task(student, UNIT, f"{student}.ipynb", program_of)
-    return Entry(student, "u99_example", 99, 5, "handed in", None, task, report)
+    return Entry(student, "u99_example", "u99", 5, "handed in", None, task, report)
 
 
 # --- shapes --------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_statistics_count_what_happened(tmp_path):
         line("cyd", OTHER, WRONG, program="small"),
         line("dan", RENAMED, CRASHED),
         line("eve", SWEEP, NOT_ATTEMPTED),
-        Entry("fay", "u99_example", 99, 5, "nothing handed in"),
+        Entry("fay", "u99_example", "u99", 5, "nothing handed in"),
     ]
     page = page_of(tmp_path, lines)
     assert re.search(r"<strong>5</strong>handed in", page)

@@ -46,7 +46,7 @@ def test_the_same_seed_makes_the_same_class(rehearsal, tmp_path):
     assert contents(tmp_path) == contents(rehearsal)
     with pytest.raises(ValueError, match="exists already"):
         make_class(2, 99, tmp_path, notebooks=EXAMPLE)
-    with pytest.raises(ValueError, match="no unit 98"):
+    with pytest.raises(ValueError, match="no notebook source for u98"):
         make_class(2, 98, tmp_path / "other", notebooks=EXAMPLE)
 
 

@@ -12,13 +12,13 @@ from autograder.grading.book.releases import due_now
 
 T = datetime(2026, 10, 19, 18, tzinfo=UTC)
 DAY = timedelta(days=1)
-UNITS = {1: "u01_graphs", 2: "u02_rewrites"}
+UNITS = {"u01": "u01_graphs", "u02": "u02_rewrites"}
 COURSE = Course(
     units={
-        1: Unit(release=T - 14 * DAY, due=T, solutions=T + 7 * DAY, late=Late(cut_off_days=3)),
-        2: Unit(release=T + DAY, due=T + 14 * DAY),
+        "u01": Unit(release=T - 14 * DAY, due=T, solutions=T + 7 * DAY, late=Late(cut_off_days=3)),
+        "u02": Unit(release=T + DAY, due=T + 14 * DAY),
     },
-    extensions={"ada": Extension({1: T + 2 * DAY})},
+    extensions={"ada": Extension({"u01": T + 2 * DAY})},
 )
 
 
@@ -26,15 +26,15 @@ COURSE = Course(
     "now, released, solved",
     [
         (T - 15 * DAY, [], []),
-        (T - 14 * DAY, [1], []),
-        (T + DAY, [1, 2], []),
-        (T + 7 * DAY, [1, 2], [1]),
+        (T - 14 * DAY, ["u01"], []),
+        (T + DAY, ["u01", "u02"], []),
+        (T + 7 * DAY, ["u01", "u02"], ["u01"]),
     ],
 )
 def test_units_and_solutions_have_their_days(now, released, solved):
     found = due_now(COURSE, UNITS, now)
-    assert [d.unit for d in found if d.release] == released
-    assert [d.unit for d in found if d.solutions] == solved
+    assert [d.key for d in found if d.release] == released
+    assert [d.key for d in found if d.solutions] == solved
 
 
 def test_a_release_that_gives_answers_away_is_said():
@@ -45,8 +45,8 @@ def test_a_release_that_gives_answers_away_is_said():
 
 
 def test_solutions_that_are_out_while_it_is_open_are_said():
-    open_long = Course(units={1: Unit(due=T, solutions=T, late=Late(cut_off_days=3))})
-    (due,) = due_now(open_long, {1: "u01_graphs"}, T + DAY)
+    open_long = Course(units={"u01": Unit(due=T, solutions=T, late=Late(cut_off_days=3))})
+    (due,) = due_now(open_long, {"u01": "u01_graphs"}, T + DAY)
     assert due.solutions and "open for somebody until" in due.notes[0]
 
 

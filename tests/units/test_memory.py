@@ -23,7 +23,7 @@ STATES = {"instructor": "solved", "student": "as students get it"}
 @pytest.mark.parametrize("source", sources(COURSE / "notebooks"), ids=lambda source: source.name)
 @pytest.mark.parametrize("edition", STATES)
 def test_the_notebook_fits_into_a_binder(source: Source, edition: str, run_notebook, table):
-    run = run_notebook(edition, unit=source.unit)
+    run = run_notebook(edition, unit=source.key)
     name = f"{source.name}, {STATES[edition]}"
     table("Peak memory of the notebooks", f"{name:<36} {run.peak_mb:5} MB of {LIMIT_MB} MB, "
           f"{run.cpu_seconds:3} s")  # fmt: skip

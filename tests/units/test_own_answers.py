@@ -92,7 +92,7 @@ print("\\n" + json.dumps([[[n, v.kind, v.earned, v.points, repr(v)] for n, v in 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
 def test_our_answers_pass_in_the_students_edition(source: Source, tmp_path: Path):
     """Or nothing is said of them that is not said of others."""
-    deliver(contents("student", source.unit), tmp_path)
+    deliver(contents("student", source.key), tmp_path)
     cells = [cell.source for cell in read(notebook_bytes(source, solutions=True)).cells]
     names = [name for name in source.exercises() if slot(name).kind != "explain"]
     asked = {name for name in names if has_one_value(name)} - EXPERIMENTS.keys()

@@ -12,13 +12,13 @@ from autograder.check.framework import checks_of
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
 
-UNITS = [source.unit for source in sources(COURSE / "notebooks")]
+KEYS = [source.key for source in sources(COURSE / "notebooks")]
 SEEDS, EACH = 50, 2
 
 
-@pytest.mark.parametrize("unit", UNITS)
-def test_every_check_has_examples_whatever_the_seed(unit):
-    (source,) = sources(COURSE / "notebooks", unit)
+@pytest.mark.parametrize("key", KEYS)
+def test_every_check_has_examples_whatever_the_seed(key):
+    (source,) = sources(COURSE / "notebooks", key)
     for name in source.exercises():
         for check in checks_of(name, with_hidden=True):
             if check.given is None:

@@ -4,7 +4,11 @@ import runpy
 
 import pytest
 
+from autograder.check.keys import is_lab
+from autograder.edition.sources import sources
+
 MOST = 1_875  # lines of code for a unit and its lesson, on the average: 30,000 for sixteen
+OF_A_LAB = MOST // 2
 CODE = '''"""A file."""
 
 def f(
@@ -26,10 +30,12 @@ def by_folder(root):
 
 
 def test_a_unit_and_its_lesson_have_at_most_1875_lines_of_code_on_the_average(root, by_folder):
-    rooms = [by_folder(root / room) for room in ("lessons", "autograder/units")]
-    units = [name for name in rooms[1] if name.startswith("u")]
-    lines = sum(sum(rows.values()) for rows in rooms)
+    rows = by_folder(root / "lessons") + by_folder(root / "autograder/units")
+    labs = {key: lines for key, lines in rows.items() if is_lab(key)}
+    units = [source for source in sources(root / "notebooks") if not source.is_lab]
+    lines = sum(rows.values()) - sum(labs.values())
     assert 1_000 * len(units) < lines <= MOST * len(units), f"{lines:,} for {len(units)} units"
+    assert {key: lines for key, lines in labs.items() if lines > OF_A_LAB} == {}
 
 
 def test_comments_docstrings_and_empty_lines_are_no_code_but_programs_are(by_folder, tmp_path):

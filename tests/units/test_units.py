@@ -19,7 +19,7 @@ from autograder.grading.program import read
 from autograder.soundness.exercise import exemplars, not_there_yet, own_problems, problems_of
 from autograder.soundness.mutation import mutate
 from autograder.soundness.reference import can_be_changed
-from autograder.validate import few_kinds, grader_problems, leaks, survivors
+from autograder.validate import few_kinds, form_problems, grader_problems, leaks, survivors
 from course_lib.exercises import Slot, load_all, slot, slots
 
 FOLDERS = sorted(path.parent for path in (COURSE / "autograder/units").glob("u*/*/__init__.py"))
@@ -98,7 +98,7 @@ def _useless(entry: Slot, label: str, verdict: Verdict) -> str:
 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
 def test_hints_are_about_exercises_of_the_unit(source):
-    assert ladders(source.unit).keys() <= set(source.exercises())
+    assert ladders(source.key).keys() <= set(source.exercises())
 
 
 @pytest.mark.parametrize("name", CHANGED)
@@ -164,7 +164,7 @@ def _imported_or_defined(text: str) -> set[str]:
 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
 def test_released_notebook_runs_from_top_to_bottom(source: Source, run_notebook):
-    shown = run_notebook("student", unit=source.unit).text
+    shown = run_notebook("student", unit=source.key).text
     asked = [name for name in source.exercises() if slot(name).kind != "explain"]
     for name in asked:
         assert f"{name}: not attempted yet" in shown
@@ -177,9 +177,9 @@ def test_the_first_line_of_an_answer_fits_into_a_cell():
     assert lines["u12.clock"].startswith("def clock(\n    right: np.ndarray, down: np.ndarray, ")
 
 
-def test_every_unit_has_three_kinds_of_exercises():
+def test_every_unit_has_three_kinds_of_exercises_and_every_lab_its_milestones():
     for source in UNITS:
-        assert few_kinds(source.exercises()) == [], source.name
+        assert form_problems(source) == [], source.name
     numbers = [name for name in EXERCISES if slot(name).kind == "number"]
     (problem,) = few_kinds(numbers)
     assert problem == "a unit has 3 kinds of exercises at least; here: number"

@@ -14,7 +14,7 @@
     at_most_percent = 50
     cut_off_days = 7                  # after that, nothing is left
 
-    [u02]
+    [u02]                             # a unit, or a lab: [u07_lab_matmul]
     release = 2026-10-05              # a date alone: from its first minute
     due = 2026-10-19                  # a date alone: until its last minute
     solutions = 2026-10-27T08:00:00
@@ -24,7 +24,7 @@
 
     [extensions.ada]                  # the student's id
     u02 = 2026-10-26                  # due then
-    days = 2                          # so much later in every unit
+    days = 2                          # so much later in every unit and lab
 
     [hand_ins]                        # whose a file is where its name does not tell
     "homework final.ipynb" = "ada"
@@ -53,7 +53,7 @@ class Late:
 
 @dataclass(frozen=True)
 class Unit:
-    """One unit's dates, with their zone, and its names elsewhere."""
+    """The dates of one unit or lab, with their zone, and its names elsewhere."""
 
     release: datetime | None = None
     due: datetime | None = None
@@ -65,9 +65,9 @@ class Unit:
 
 @dataclass(frozen=True)
 class Extension:
-    """One student's own due dates, by unit, and days that they have more in every unit."""
+    """One student's own due dates, by key, and days that they have more in every unit and lab."""
 
-    due: dict[int, datetime] = field(default_factory=dict)
+    due: dict[str, datetime] = field(default_factory=dict)
     days: float = 0
 
 
@@ -80,17 +80,17 @@ class Course:
     seeds: str = "class"
     times: str = "file"
     zero: bool = False  # nothing handed in is exported as 0
-    units: dict[int, Unit] = field(default_factory=dict)
+    units: dict[str, Unit] = field(default_factory=dict)
     extensions: dict[str, Extension] = field(default_factory=dict)
     hand_ins: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
 
-    def due(self, unit: int, student: str) -> datetime | None:
-        """When this student has to hand in this unit."""
-        common = self.units.get(unit, Unit()).due
+    def due(self, key: str, student: str) -> datetime | None:
+        """When this student has to hand in this unit or lab."""
+        common = self.units.get(key, Unit()).due
         own = self.extensions.get(student, Extension())
-        if unit in own.due:
-            return own.due[unit]
+        if key in own.due:
+            return own.due[key]
         return common + timedelta(days=own.days) if common else None
 
     def seed(self, student: str) -> int:

@@ -10,16 +10,16 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, time, tzinfo
 from pathlib import Path
 from typing import Any, NoReturn
 from zoneinfo import ZoneInfo
 
+from autograder.check.keys import KEY, is_lab
 from autograder.grading.book.course import Course, Extension, Late, Unit
 
-UNIT = re.compile(r"u\d\d")
 UNIT_KEYS = ("release", "due", "solutions", "late", "canvas", "moodle")
 KEYS = (
     "name", "time_zone", "roster", "secret", "seeds", "times", "nothing_handed_in", "late",
@@ -27,10 +27,11 @@ KEYS = (
 )  # fmt: skip
 
 
-def read_course(path: Path | None, units: dict[int, str]) -> Course:
+def read_course(path: Path | None, units: Iterable[str]) -> Course:
     """The course file; without one, a course that decides nothing.
 
-    `units` are the notebooks that exist. Raises ValueError with line and key of the first mistake.
+    `units` are the keys of the units and labs that exist. Raises ValueError with line and key of
+    the first mistake.
     """
     if path is None:
         return Course()
@@ -39,7 +40,7 @@ def read_course(path: Path | None, units: dict[int, str]) -> Course:
         content = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name}: {error}") from None
-    return _Reader(path, text, content, units).course()
+    return _Reader(path, text, content, tuple(units)).course()
 
 
 @dataclass
@@ -47,12 +48,12 @@ class _Reader:
     path: Path
     text: str
     content: dict[str, Any]
-    known: dict[int, str]
+    known: tuple[str, ...]
     zone: tzinfo = UTC
 
     def course(self) -> Course:
         top = self.content
-        self._only(top, (), KEYS, lambda key: UNIT.fullmatch(key) is not None)
+        self._only(top, (), KEYS, lambda key: KEY.fullmatch(key) is not None)
         self.zone = self._zone()
         late = self._late(top.get("late", {}), ("late",), Late())
         roster = self._text(top, (), "roster")
@@ -71,10 +72,10 @@ class _Reader:
             self.path.parent,
         )
 
-    def _units(self, late: Late) -> dict[int, Unit]:
+    def _units(self, late: Late) -> dict[str, Unit]:
         units = {}
-        for name in filter(UNIT.fullmatch, self.content):
-            where, number = (name,), self._unit(name, (name,))
+        for name in filter(KEY.fullmatch, self.content):
+            where, key = (name,), self._key(name, (name,))
             table = self._table(self.content[name], where)
             self._only(table, where, UNIT_KEYS)
             release = self._moment(table, where, "release", end=False)
@@ -82,7 +83,7 @@ class _Reader:
             solutions = self._moment(table, where, "solutions", end=False)
             mine = self._late(table.get("late", {}), (*where, "late"), late)
             names = [self._text(table, where, key) for key in ("canvas", "moodle")]
-            units[number] = unit = Unit(release, due, solutions, mine, names[0], names[1])
+            units[key] = unit = Unit(release, due, solutions, mine, names[0], names[1])
             if unit.release and unit.due and unit.due <= unit.release:
                 self._fail((*where, "due"), "it is due before it is released")
             if unit.due and unit.solutions and unit.solutions < unit.due:
@@ -96,10 +97,10 @@ class _Reader:
         ).items():
             where = ("extensions", student)
             table = self._table(value, where)
-            self._only(table, where, ("days",), lambda key: UNIT.fullmatch(key) is not None)
+            self._only(table, where, ("days",), lambda key: KEY.fullmatch(key) is not None)
             units = [key for key in table if key != "days"]
             own = {
-                self._unit(u, (*where, u)): self._moment(table, where, u, end=True) for u in units
+                self._key(u, (*where, u)): self._moment(table, where, u, end=True) for u in units
             }
             days = self._number(table, where, "days", 0)
             extensions[student] = Extension({n: d for n, d in own.items() if d}, days or 0)
@@ -122,12 +123,11 @@ class _Reader:
                 self._fail((*where, key), f"{getattr(late, key):g} is more than 100 percent")
         return late
 
-    def _unit(self, name: str, where: tuple[str, ...]) -> int:
-        number = int(name[1:])
-        if number not in self.known:
-            there = ", ".join(f"u{n:02d}" for n in self.known)
-            self._fail(where, f"there is no unit {name}; there are {there}")
-        return number
+    def _key(self, name: str, where: tuple[str, ...]) -> str:
+        if name not in self.known:
+            what = "lab" if is_lab(name) else "unit"
+            self._fail(where, f"there is no {what} {name}; there are {', '.join(self.known)}")
+        return name
 
     def _zone(self) -> tzinfo:
         name = self._text(self.content, (), "time_zone")

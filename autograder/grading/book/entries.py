@@ -37,7 +37,7 @@ class Entry:
 
     student: str
     assignment: str
-    unit: int
+    key: str
     possible: float
     status: str
     person: Person | None = None
@@ -128,7 +128,7 @@ def entries(
                 lines.append(_blank(person.id, assignment, NOTHING, person))
     timed = [_timed(line, course, times) for line in lines]
     seeded = [_seeded(line, course, seed) for line in timed]
-    return sorted(seeded, key=lambda e: (e.student, e.unit, e.status))
+    return sorted(seeded, key=lambda e: (e.student, e.key, e.status))
 
 
 def _entry(task: Task, person: Person | None, course: Course) -> Entry:
@@ -138,7 +138,7 @@ def _entry(task: Task, person: Person | None, course: Course) -> Entry:
 
 def _blank(student: str, assignment: Assignment, status: str, person: Person | None) -> Entry:
     points, bonus = assignment.points, assignment.bonus
-    return Entry(student, assignment.name, assignment.unit, points, status, person, bonus=bonus)
+    return Entry(student, assignment.name, assignment.key, points, status, person, bonus=bonus)
 
 
 def _decided(rivals: list[tuple[int, Entry]]) -> list[Entry]:
@@ -176,8 +176,8 @@ def _timed(entry: Entry, course: Course, times: Times) -> Entry:
     own = (person.id, person.email, person.login, person.sis) if person else ()
     names = [name for name in (*own, task.short, task.student, task.outer) if name]
     when, source = times.of(names, task.outer, entry.assignment, task.time)
-    due = course.due(entry.unit, entry.student)
-    rule = course.units.get(entry.unit, Unit()).late
+    due = course.due(entry.key, entry.student)
+    rule = course.units.get(entry.key, Unit()).late
     late = lateness(when, due, rule, course.zone)
     return replace(entry, submitted=when, source=source, late=late)
 

@@ -60,13 +60,13 @@ def write_grades(lines: Iterable[Entry], out: Path) -> Path:
 def write_canvas(lines: Iterable[Entry], people: list[Person], course: Course, out: Path) -> Path:
     """canvas.csv: one line for each person of the roster."""
     points, units = _by_person(lines, course), _units(lines)
-    titles = [course.units.get(unit, Unit()).canvas or name for unit, (name, _) in units.items()]
+    titles = [course.units.get(key, Unit()).canvas or name for key, (name, _) in units.items()]
     possible = [f"{most:g}" for _, most in units.values()]
     rows = [["    Points Possible", "", "", "", "", *possible]]
     for person in people:
         login = person.login or ("" if person.canvas or person.sis else person.id)
         own = [person.name or person.id, person.canvas, person.sis, login]
-        grades = [_number(points.get((person.id, unit))) for unit in units]
+        grades = [_number(points.get((person.id, key))) for key in units]
         rows.append([*own, person.section, *grades])
     return write_table(out / "canvas.csv", [*CANVAS, *titles], rows, mark=False)
 
@@ -75,38 +75,38 @@ def write_moodle(lines: Iterable[Entry], people: list[Person], course: Course, o
     """moodle.csv: points, and a sentence of feedback for each, because Moodle wants both mapped."""
     lines = list(lines)
     points, units = _by_person(lines, course), _units(lines)
-    titles = [course.units.get(unit, Unit()).moodle or name for unit, (name, _) in units.items()]
-    beyond = {e.unit for e in lines if e.bonus}
+    titles = [course.units.get(key, Unit()).moodle or name for key, (name, _) in units.items()]
+    beyond = {e.key for e in lines if e.bonus}
     head = [*MOODLE]
-    for unit, title in zip(units, titles, strict=True):
+    for key, title in zip(units, titles, strict=True):
         head += [title, f"{title} (feedback)"]
-        head += [f"{title} (beyond the maximum)"] if unit in beyond else []
-    feedback = {(e.student, e.unit): _sentence(e) for e in lines if e.person}
+        head += [f"{title} (beyond the maximum)"] if key in beyond else []
+    feedback = {(e.student, e.key): _sentence(e) for e in lines if e.person}
     rows = []
     for person in people:
         row = [person.email, person.sis or person.id, person.login, person.name]
-        for unit, (_, most) in units.items():
-            grade, more = _at_most(points.get((person.id, unit)), most)
-            row += [grade, feedback.get((person.id, unit), "") if grade else ""]
-            row += [more] if unit in beyond else []
+        for key, (_, most) in units.items():
+            grade, more = _at_most(points.get((person.id, key)), most)
+            row += [grade, feedback.get((person.id, key), "") if grade else ""]
+            row += [more] if key in beyond else []
         rows.append(row)
     return write_table(out / "moodle.csv", head, rows, mark=False)
 
 
 def fill_worksheet(
-    worksheet: Path, lines: Iterable[Entry], people: list[Person], course: Course, unit: int
+    worksheet: Path, lines: Iterable[Entry], people: list[Person], course: Course, key: str
 ) -> tuple[Path, int]:
     """Moodle's offline grading worksheet of one assignment with Grade and Feedback comments filled
     in, beside the original as NAME.filled.csv, and how many lines were. Other cells stay."""
     rows, lines = read_table(worksheet, ["identifier", "grade"]), list(lines)
     matcher, points = Matcher(people, {}), _by_person(lines, course)
-    most = {number: points for number, (_, points) in _units(lines).items()}.get(unit, 0.0)
-    feedback = {e.student: _sentence(e) for e in lines if e.unit == unit and e.person}
+    most = {one: points for one, (_, points) in _units(lines).items()}.get(key, 0.0)
+    feedback = {e.student: _sentence(e) for e in lines if e.key == key and e.person}
     filled = 0
     for row in rows:
         keys = [row.get(k, "") for k in ("id number", "username", "email address", "full name")]
         person = next((p for key in keys if key for p in [matcher.find(key, key)[0]] if p), None)
-        grade, _ = _at_most(points.get((person.id, unit)) if person else None, most)
+        grade, _ = _at_most(points.get((person.id, key)) if person else None, most)
         if person and grade:
             row["grade"] = grade
             filled += 1
@@ -172,16 +172,16 @@ def _exercises(line: Entry, names: list[str]) -> list[str]:
     return [earned.get(name, "") for name in names]
 
 
-def _by_person(lines: Iterable[Entry], course: Course) -> dict[tuple[str, int], float]:
+def _by_person(lines: Iterable[Entry], course: Course) -> dict[tuple[str, str], float]:
     """The points that are exported, of everybody on the roster of whom they are known."""
     exported = {}
     for line in lines:
         if line.person is None:
             continue
         if line.status in (HANDED_IN, UNREAD) and line.final is not None:
-            exported[line.student, line.unit] = line.final
+            exported[line.student, line.key] = line.final
         elif line.status == NOTHING and course.zero:
-            exported[line.student, line.unit] = 0.0
+            exported[line.student, line.key] = 0.0
     return exported
 
 
@@ -196,10 +196,11 @@ def _at_most(points: float | None, most: float) -> tuple[str, str]:
     return _number(min(points, most)), _number(round(max(0.0, points - most), 2))
 
 
-def _units(lines: Iterable[Entry]) -> dict[int, tuple[str, float]]:
+def _units(lines: Iterable[Entry]) -> dict[str, tuple[str, float]]:
+    """Each unit and lab, by its key: its name, and what it is worth."""
     return {
-        u: (name, most)
-        for u, name, most in sorted({(e.unit, e.assignment, e.possible) for e in lines})
+        key: (name, most)
+        for key, name, most in sorted({(e.key, e.assignment, e.possible) for e in lines})
     }
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
+from autograder.check.keys import key_in
 from autograder.grading.book.course import Course, Late
 from autograder.grading.book.tables import Row, read_table
 
@@ -78,7 +79,7 @@ class Times:
     ) -> tuple[datetime | None, str]:
         """(when, from where). `names` are what the student is called: id, email, ..."""
         for name in names:
-            for unit in (assignment, assignment[:3], ""):
+            for unit in (assignment, key_in(assignment), ""):
                 if (name.casefold(), unit) in self.listed:
                     return self.listed[name.casefold(), unit], self.course.times
         if self.course.times == "nbgrader":

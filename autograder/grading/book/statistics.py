@@ -61,7 +61,7 @@ SHOWN = 3000  # characters of a program or an answer
 def write_statistics(lines: Iterable[Entry], out: Path) -> Path:
     """Write the page for all assignments in `lines`."""
     lines = [line for line in lines if line.status != OTHER]
-    names = list(dict.fromkeys(e.assignment for e in sorted(lines, key=lambda e: e.unit)))
+    names = list(dict.fromkeys(e.assignment for e in sorted(lines, key=lambda e: e.key)))
     parts = [text("The class in figures", "h1")]
     parts.append(
         text(

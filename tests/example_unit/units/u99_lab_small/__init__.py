@@ -1,0 +1,1 @@
+"""A small lab beside unit 99, an example."""
