@@ -57,7 +57,7 @@ def fold(graph: Graph) -> Graph:
             return rebuilt
         try:
             value = evaluate(rebuilt, [i.value for i in inputs])
-        except (ValueError, TypeError, IndexError, ArithmeticError):
+        except (ValueError, TypeError, ArithmeticError):
             return rebuilt
         return replace(const(value), name=node.name, origin=origins(rebuilt, *inputs))
 

@@ -24,9 +24,9 @@ for because, changes in {
         ("flow, wide = ", "flow, wide = "), ("height, width = product.out", "product.size"),
         ("for (h, w), channels, blocks, outer in ", "for (h, w)"), (_WIDE, "for h in "),
         ("for h in parts(", "for h in "), ("yield (h, width)", "yield (width, h)"),
-        (_LINES, "if "), (_LINES, "for w in "), (_ENOUGH, "if w "), (_ENOUGH, "if not w "),
+        (_LINES, "if "), (_LINES, "for w in "), (_ENOUGH, "if w "),
         (_ENOUGH, "yield (1, w)"), ("yield (1, w)", "yield (2, w)"), (_WIDE, "if width"),
-        ("for w in parts(", "for w in "), (f"{_ORDER} and", "if not ("), (_ORDER, "if outer"),
+        ("for w in parts(", "for w in "), (_ORDER, "if outer"),
         ("steps = [", "steps = "), ("return [product.channels, *", "return ["),
     ],
     GOOD: [
