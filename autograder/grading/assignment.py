@@ -24,8 +24,8 @@ from autograder.check.keys import key_in
 from autograder.edition.contents import COURSE, library
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
-from autograder.process.start import Folder
 from course_lib.exercises import Slot, slot
+from course_lib.scratch import Folder
 
 SCHEMA = 1  # of reports
 OURS = ("course_lib", "autograder", "lessons")

@@ -45,8 +45,9 @@ from autograder.grading.limits import Budget, Limits, Overrun
 from autograder.grading.worker import HEADER, MORE, NEW_CALL
 from autograder.process.branch import KEEPS, branched, branches
 from autograder.process.running import Child, Running
-from autograder.process.start import PACKAGES, Folder, command_line, mode, protected, user
+from autograder.process.start import PACKAGES, command_line, mode, protected, user
 from autograder.wire.codec import Codec, Unsendable
+from course_lib.scratch import Folder
 
 SPOKEN = ("return", "changed", "raised", "unsendable", "out of steps")  # with what the call printed
 MAX_FRAME = 256 << 20

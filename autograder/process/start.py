@@ -22,7 +22,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -54,7 +53,6 @@ ENVIRONMENT = {
 }
 TMP = 64 << 20  # bytes of files in memory
 USERS = (1_900_000_000, 100_000_000)  # the first, and how many: numbers that nobody has
-STALE = 60.0  # seconds: an unlocked folder of that age belongs to nobody
 
 _hidden: set[Path] = set()
 
@@ -198,38 +196,3 @@ def _shown() -> list[str]:
             arguments += ["--ro-bind", os.devnull, str(path)]
     closed = [path for path in mounts if not plan[path] and path.is_dir()]
     return [*arguments, *(part for path in closed for part in ("--remount-ro", str(path)))]
-
-
-class Folder:
-    """A temporary folder that is locked while its process lives, and swept when it is not."""
-
-    def __init__(self, prefix: str):
-        sweep(prefix)
-        self.path = tempfile.mkdtemp(prefix=prefix)
-        self._lock = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-        fcntl.flock(self._lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-
-    def close(self) -> None:
-        if self._lock >= 0:
-            shutil.rmtree(self.path, ignore_errors=True)
-            os.close(self._lock)
-            self._lock = -1
-
-
-@functools.cache
-def sweep(prefix: str) -> None:
-    """Remove the folders that killed processes of this user left behind; once in a process."""
-    for entry in os.scandir(tempfile.gettempdir()):
-        if not entry.name.startswith(prefix) or not entry.is_dir(follow_symlinks=False):
-            continue
-        with contextlib.suppress(OSError):
-            about = entry.stat(follow_symlinks=False)
-            if about.st_uid != os.getuid() or time.time() - about.st_mtime < STALE:
-                continue
-            flags = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
-            number = os.open(entry.path, flags)
-            try:
-                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: it is in use
-                shutil.rmtree(entry.path, ignore_errors=True)
-            finally:
-                os.close(number)

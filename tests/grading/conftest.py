@@ -33,7 +33,7 @@ from course_lib import exercises
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit"
 # An answer that ends is never stopped, however busy the machine is; one that never ends soon is.
 PATIENT = Limits(start=300, cell=300, call=300, exercise=600, cells=600)
-HASTY = Limits(start=300, cell=5, call=2, exercise=600, cells=600)
+HASTY = Limits(start=300, cell=2, call=0.5, exercise=600, cells=600)
 
 
 @pytest.fixture(scope="session", autouse=True)

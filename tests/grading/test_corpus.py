@@ -29,7 +29,7 @@ from autograder.process.branch import close_all
 from autograder.process.start import hide, mode, protected, trust_ours
 
 UNIT = Path(__file__).resolve().parents[1] / "attack_unit"
-LIMITS = Limits(start=300, cell=60, call=1, callbacks=1000, exercise=60, cells=300, total=3000,
+LIMITS = Limits(start=300, cell=60, call=0.5, callbacks=1000, exercise=60, cells=300, total=3000,
                 starts=1000)  # fmt: skip
 ATTACKS = 7  # in one notebook
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -30,13 +31,13 @@ from autograder.process.start import (
     MISSING,
     PACKAGES,
     SETTING,
-    Folder,
     NoSandbox,
     command_line,
     mode,
     protected,
 )
 from autograder.wire.onnx import Unsendable, read_onnx_model
+from course_lib.scratch import Folder, sweep
 
 HERE = Path(start.__file__).parent
 GOOD = '@implements("u99.bytes")\ndef f(): return 24'
@@ -164,8 +165,8 @@ def test_a_killed_grader_leaves_no_process_behind(setting, assignment):
 
 
 def test_folders_of_killed_processes_are_swept_and_those_in_use_are_not(tmp_path, monkeypatch):
-    monkeypatch.setattr(start.tempfile, "tempdir", str(tmp_path))
-    start.sweep.cache_clear()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sweep.cache_clear()
     mine = Folder("course-worker-")
     for name in ("course-worker-old", "other-old"):
         (tmp_path / name / "x").mkdir(parents=True)
@@ -173,8 +174,8 @@ def test_folders_of_killed_processes_are_swept_and_those_in_use_are_not(tmp_path
     for entry in tmp_path.iterdir():
         os.utime(entry, (0, 0), follow_symlinks=False)
     (tmp_path / "course-worker-new").mkdir()
-    start.sweep.cache_clear()
-    start.sweep("course-worker-")
+    sweep.cache_clear()
+    sweep("course-worker-")
     left = {entry.name for entry in tmp_path.iterdir()}
     assert left == {Path(mine.path).name, "course-worker-new", "course-worker-link", "other-old"}
     mine.close()
