@@ -146,6 +146,11 @@ def test_a_notebook_says_its_estimate_and_that_nobody_was_timed(source, solution
     assert "nobody has been timed" in text
 
 
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_a_core_takes_two_hours_at_most(source):
+    assert core(estimate(source.cells())) <= 120
+
+
 def test_a_text_without_minutes_stays_as_it_is(tmp_path: Path):
     assert Source(tmp_path / "u99_none.md").with_minutes("100 %core") == "100 %core"
 
