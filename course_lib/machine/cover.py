@@ -65,7 +65,8 @@ def cover(tree: Tree, patterns: Patterns) -> list[str]:
     """Cover an expression tree with patterns so that the sum of their costs is as small as
     possible.
 
-    tree      a register such as "v1", or a tuple (operation, operand, ...), or a leaf
+    tree      a register such as "v1", another leaf such as ("const", 0.5) or ("load", "y", 0), or
+              a tuple (operation, operand, ...) whose operands are trees
     patterns  {name: (pattern, cost)}; costs are positive numbers, not always whole, and for every
               operation and leaf some pattern fits
     returns   the names of the patterns, in the order in which they are executed: the patterns of an

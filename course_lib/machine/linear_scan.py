@@ -34,7 +34,8 @@ def short_lives(lives: Sequence[Live], registers: int) -> dict[str, int]:
 def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
     """Give registers to values so that as few values as possible go without one.
 
-    lives      in any order; no two start together, and `end` is larger than `start`
+    lives      each with a `name`, a `start` and an `end`, in any order; no two start together, and
+               `end` is larger than `start`
     registers  how many there are, at least 1; they are numbered from 0
     returns    {name: number of its register}; a value that is not in it is spilled
 

@@ -73,7 +73,9 @@ def needing(*names: str) -> Callable[[F], F]:
 
 def steps(text: str) -> list[tuple[str, str]]:
     """(pass, the module after it) of O3 for Haswell, each a module that LLVM reads."""
-    return [(name, module_of(form)) for name, form in changes(text, "haswell")]
+    (_, first), *later = changes(text, "haswell")
+    named = [("as clang wrote it", first), *later]
+    return [(name, module_of(form)) for name, form in named]
 
 
 def module_of(form: str) -> str:
@@ -88,7 +90,7 @@ def few(states: list[tuple[str, str]]) -> list[tuple[str, str | Picture]]:
     """The first state, the steps that the text speaks of, each against the one before it, and the
     last state, all with their numbers."""
     last = len(states) - 1
-    shown: list[tuple[str, str | Picture]] = [("as clang wrote it", states[0][1])]
+    shown: list[tuple[str, str | Picture]] = [states[0]]
     for k, (name, text) in enumerate(states):
         if name.split()[0] in NAMED:
             before = states[k - 1][1]

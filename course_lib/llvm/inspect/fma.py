@@ -9,7 +9,7 @@ A multiply-add is an intrinsic (`llvm.fma`, `llvm.fmuladd`), or a product and th
 into: both allow contraction, they stand in one block, and nothing else uses the product. That is
 about how LLVM's instruction selection decides for x86. For other processors it decides otherwise:
 for POWER and NVIDIA's GPUs it also fuses a product that two sums use, and multiplies twice; for
-AArch64 it moves a product into the block of its sum. Other products and sums are counted apart.
+AArch64 it moves a sum into the block of its product. Other products and sums are counted apart.
 
 How often a block runs, `control/` reads off the structure of the function. Where it cannot, the
 count of the function is unknown, and the report says why. The same counter as a pass of LLVM's own
@@ -142,8 +142,8 @@ def _count(
 def arithmetic(text: str) -> dict[str, list[dict[str, int]]]:
     """Count the floating-point arithmetic in LLVM IR, by kind.
 
-    For each function with a body, return a list of dicts from kind to count, one for each block in
-    order. Leave out kinds that do not occur.
+    Return a dict from the name of each function with a body to a list: for each of its blocks in
+    order, a dict from kind to count. Leave out kinds that do not occur.
 
         fma, fmuladd   calls of `llvm.fma.*` and `llvm.fmuladd.*`
         pair           an fadd or fsub fused with an fmul; together they count once

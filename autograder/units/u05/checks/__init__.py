@@ -74,7 +74,7 @@ def moves_on(offset, step, to, why):
           "one of ADCE, EarlyCSE, InstCombine, LICM"],
 )  # fmt: skip
 def names_the_passes(passes):
-    """The pass behind each change, asked twice: an answer that guesses says something else then."""
+    """The pass behind each change. The function is called twice: a guess may differ then."""
     answers, right = (named(passes()), named(passes())), ours("u05.passes")
     for letter, name in (item for answer in answers for item in answer.items()):
         if name != right[letter]:

@@ -18,9 +18,7 @@ from hypothesis.strategies import DrawFn
 from autograder.check.framework import Wrong, background, checks
 
 NAME = "llvm.fma.arithmetic"
-EACH = (
-    "For each function with a body, return a list of dicts from kind to count, one for each block"
-)
+EACH = "the name of each function with a body to a list: for each of its blocks in order, a dict"
 LEFT = "Leave out kinds that do not occur"
 CALLS = "calls of `llvm.fma.*` and `llvm.fmuladd.*`"
 PAIR = "an fadd or fsub fused with an fmul; together they count once"
@@ -221,7 +219,7 @@ EVERY_KIND = [
 
 @checks(NAME, spec=[USER, EACH, LEFT])
 def a_product_that_is_returned(arithmetic):
-    """Its sum stands beside it, and the function returns the product, there or further on."""
+    """A product that a sum needs and the function returns, in the same block or a later one."""
     for more, blocks in [("", []), ("\n  br label %second\n\nsecond:", [{}])]:
         right = {"f": [{"mul": 1, "add": 1}, *blocks]}
         compared_text(arithmetic, RETURNED.replace("!", more), right, USER)

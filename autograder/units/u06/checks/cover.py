@@ -60,7 +60,7 @@ KNOWN: list[tuple[Tree, dict[str, float], float]] = [
     (THREE, {"ld": 3, "mulm": 3, "addm": 3, "fmam": 9}, 9),
 ]
 
-background("machine.cover", 'tree     a register such as "v1", or a tuple', because="what is given")
+background("machine.cover", "tree     a register ... operands are trees", because="what is given")
 
 
 def covers(cover: Any, tree: Tree, patterns: Patterns) -> float:
