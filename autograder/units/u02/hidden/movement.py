@@ -10,7 +10,8 @@ import itertools
 
 import numpy as np
 
-from autograder.units.u02.hidden.expressions import each_once, pairs
+from autograder.units.u02.checks.untouched import awkward
+from autograder.units.u02.hidden.expressions import each_once
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, inp
 
@@ -22,7 +23,7 @@ MOVES = ("turns", "shapes", "parts", "casts")
 @functools.cache
 def every_two() -> Graph:
     """Of a cube, a square, a square with an axis of size 1 in its middle, and of no squares."""
-    x = inp("x_f32", f"f32[{len(pairs('f32')[0])}]")
+    x = inp("x_f32", f"f32[{len(awkward('f32')) ** 2}]")
     part = apply("slice", x, starts=(0,), stops=(64,))
     outputs = []
     for shape, kinds in (((4, 4, 4), MOVES[:1]), ((8, 1, 8), MOVES[:2]), ((8, 8), MOVES[2:]),
@@ -63,9 +64,8 @@ def movements(seed: int) -> Graph:
     rng = np.random.default_rng(seed)
     inputs, outputs = [], []
     for kind in KINDS:
-        count = len(pairs(kind)[0])
-        x = inp(f"x_{kind}", f"{kind}[{count}]")
-        size = int(np.sqrt(count))
+        size = len(awkward(kind))
+        x = inp(f"x_{kind}", f"{kind}[{size**2}]")
         square = apply("reshape", x, shape=(size, size))
         inputs.append(x)
         for _ in range(24):
