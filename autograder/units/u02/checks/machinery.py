@@ -39,7 +39,7 @@ def anew(graph: Graph) -> Graph:
     return graph.rebuild(lambda node, inputs: replace(node, inputs=inputs))
 
 
-def _each_node(change: Callable[[Node, tuple[Node, ...]], Node | None]) -> Callable[[Any], Graph]:
+def each_node(change: Callable[[Node, tuple[Node, ...]], Node | None]) -> Callable[[Any], Graph]:
     """A pass with the name of this function, which says what becomes of a node."""
 
     def one(graph: Graph) -> Graph:
@@ -49,13 +49,13 @@ def _each_node(change: Callable[[Node, tuple[Node, ...]], Node | None]) -> Calla
     return one
 
 
-@_each_node
+@each_node
 def turns_minus(node: Node, inputs: tuple[Node, ...]) -> Node | None:
     """A broken pass: sub(x, y) becomes sub(y, x)."""
     return node.with_inputs(inputs[::-1]) if node.op == "sub" else None
 
 
-@_each_node
+@each_node
 def minus_zero(node: Node, inputs: tuple[Node, ...]) -> Node | None:
     """Writes -0.0 for 0.0 in constants: the bytes change, the numbers do not."""
     return const(-np.abs(node.value)) if node.op == "constant" and not node.value.any() else None
@@ -151,8 +151,9 @@ def _kept(good: int, count: int) -> str:
         return "Each of them keeps every output." if count else "So there is nothing to run."
     if not good:
         return "The first of them changes an output."
-    kept, other = [("one keeps", "second"), ("two keep", "third")][good - 1]
-    return f"The first {kept} every output, and the {other} does not."
+    return (
+        f"The first {'one keeps' if good == 1 else f'{good} keep'} every output; the next does not."
+    )
 
 
 def noted(one: Any, ran: list[str], name: str = "") -> Any:

@@ -145,9 +145,5 @@ def _computed(node, values):
 
 
 for _fewer in ("(ValueError, ArithmeticError)", "(ValueError, TypeError):"):
-    equivalent(
-        "passes.fold",
-        "except (ValueError, TypeError",
-        _fewer,
-        because="of the ops of the table, those that refuse a value raise a ValueError",
-    )
+    equivalent("passes.fold", "except (ValueError, TypeError", _fewer, because="of the ops of the "
+               "table, those that refuse a value raise a ValueError")  # fmt: skip
