@@ -8,6 +8,7 @@ Next room: evidence.py.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from autograder.check.cases import for_each
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.properties import raises, valid_graph
-from autograder.units.u02.checks.machinery import anew, back_to_front, minus_zero, noted
+from autograder.units.u02.checks.machinery import anew, at_rest, back_to_front, minus_zero, noted
 from course_lib.ir.graph.build import exp, neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, const
@@ -135,13 +136,8 @@ def _comes_to_rest(
     each = {name: noted(one, ran, name) for name, one in zip(names, passes, strict=True)}
     options = "".join(f", {k}={v}" for k, v in limit.items())
     why = f"fixpoint(graph, [{', '.join(names)}]{options}): {why}"
-    try:
-        after = valid_graph(fixpoint(before, [each[name] for name in names], **limit), before)
-    except Crashed as error:
-        if "ValueError" not in error.kinds:
-            raise
-        problem = f"{why} Yours raised {error.error}"
-        raise Wrong(problem, program=before, spec=ANEW) from None
+    call = partial(fixpoint, before, [each[name] for name in names], **limit)
+    after = valid_graph(at_rest(call, why, before, ANEW), before)
     if not same_program(after, result):
         raise Wrong(why, program=before, got=after, expected=result, spec=NOTHING)
     if ran != names * rounds:

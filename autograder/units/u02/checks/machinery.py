@@ -5,7 +5,7 @@ Next room: compared.py, results that differ; rules.py, the rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -61,22 +61,20 @@ def minus_zero(node: Node, inputs: tuple[Node, ...]) -> Node | None:
     return const(-np.abs(node.value)) if node.op == "constant" and not node.value.any() else None
 
 
-def doubles_the_last(graph: Graph) -> Graph:
-    """A broken pass: the last output is doubled."""
-    *others, last = graph.outputs
-    return Graph.of(graph.inputs, [*others, last + last], graph.name)
+def of_outputs(name: str, change: Callable[..., Iterable[Node]]) -> Callable[[Graph], Graph]:
+    """A pass with this name, which returns something else."""
+
+    def one(graph: Graph) -> Graph:
+        return Graph.of(graph.inputs, list(change(*graph.outputs)), graph.name)
+
+    one.__name__ = name
+    return one
 
 
-def adds_a_millionth(graph: Graph) -> Graph:
-    """A broken pass: the first output is a little larger."""
-    first, *others = graph.outputs
-    return Graph.of(graph.inputs, [first * 1.000001, *others], graph.name)
-
-
-def negates(graph: Graph) -> Graph:
-    """A broken pass that is right if it runs twice: the first output is negated."""
-    first, *others = graph.outputs
-    return Graph.of(graph.inputs, [neg(first), *others], graph.name)
+# Broken passes. The last of them is right if it runs twice.
+doubles_the_last = of_outputs("doubles_the_last", lambda *o: (*o[:-1], o[-1] + o[-1]))
+adds_a_millionth = of_outputs("adds_a_millionth", lambda *o: (o[0] * 1.000001, *o[1:]))
+negates = of_outputs("negates", lambda *o: (neg(o[0]), *o[1:]))
 
 
 def back_to_front(graph: Graph) -> Graph:
@@ -241,25 +239,22 @@ def applies_the_rules(apply_rules, make, rules, wanted, why, spec):
     """The first rule that applies wins, its result is offered again, other types do not count."""
     before, after = trace(make, F), trace(wanted, F)
     lead = f"The rules are {', '.join(rule.__name__ for rule in rules)}. {why}"
-    if by.countdown in rules:
-        result = _counted_down(apply_rules, before, rules, lead)
-    else:
-        result = apply_rules(before, rules)
+    call = partial(apply_rules, before, rules)
+    result = at_rest(call, lead, before, HUNDRED) if by.countdown in rules else call()
     got = valid_graph(result, before, spec=spec)
     mine = Graph.of(got.inputs, got.outputs, got.name)
     if not _alike(mine, after):
         raise Wrong(lead, program=before, got=mine, expected=after, spec=spec)
 
 
-def _counted_down(apply_rules: Any, program: Graph, rules: list, lead: str) -> Any:
-    """What comes out if `countdown` may be applied as often as this program needs."""
+def at_rest(call: Callable[[], Any], lead: str, program: Graph, spec: str) -> Any:
+    """What comes out of this call, which must not say with a ValueError that it has no end."""
     try:
-        return apply_rules(program, rules)
+        return call()
     except Crashed as error:
         if "ValueError" not in error.kinds:
             raise
-        problem = f"{lead} Yours raised {error.error}"
-        raise Wrong(problem, program=program, spec=HUNDRED) from None
+        raise Wrong(f"{lead} Yours raised {error.error}", program=program, spec=spec) from None
 
 
 def _alike(a: Graph, b: Graph) -> bool:
@@ -283,7 +278,8 @@ def gives_up_after_a_hundred(apply_rules):
                spec=HUNDRED)  # fmt: skip
     program = trace(lambda x: [x * float(n) for n in (60, 61, 62)], F)
     each = "The rules are countdown. The 100 replacements must be counted anew for each node."
-    after = valid_graph(_counted_down(apply_rules, program, [by.countdown], each), program)
+    call = partial(apply_rules, program, [by.countdown])
+    after = valid_graph(at_rest(call, each, program, HUNDRED), program)
     if any(n.inputs[1].value for n in live_ops(after) if n.op == "mul"):
         raise Wrong(each, program=program, got=after, spec=HUNDRED)
     return "rules that undo each other"

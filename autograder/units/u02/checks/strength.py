@@ -32,16 +32,10 @@ WHOLE = "An integer division stays, even by 2"
 SIGN = "`mod` has the sign of c, so it is a mask; `fmod` is not"
 TWICE = "x * 2 stays: x + x is exact too"
 
-background(
-    "passes.strength",
-    "Powers differ in the last bits ... half a unit at most",
-    because="measured in the notebook; it depends on the library that computes pow",
-)
-background(
-    "passes.strength",
-    "`rsqrt` is rounded twice ... that may cost accuracy",
-    because="measured in the notebook",
-)
+background("passes.strength", "Powers differ in the last bits ... half a unit at most",
+           because="measured in the notebook: the library computes pow")  # fmt: skip
+background("passes.strength", "`rsqrt` is rounded twice ... that may cost accuracy",
+           because="measured in the notebook")  # fmt: skip
 background("passes.strength", "`powers_of_two`, `positive_powers_of_two` and ... as guards",
            because="an offer: whoever writes guards of their own may")  # fmt: skip
 

@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, hidden
-from autograder.units.u02.checks.match import ALL, MATCH, pair_of, sound
-from autograder.units.u02.checks.pairs import AS_MANY, WHETHER
+from autograder.units.u02.checks.match import ALL, AS_MANY, MATCH, WHETHER, pair_of, sound
 from autograder.units.u02.checks.shared import in_the_compiler
 from autograder.units.u02.hidden.programs import pick, told_once
 from course_lib.exercises import slot

@@ -23,7 +23,6 @@ from autograder.units.u02.checks.strength import REPLACE, SAME
 from autograder.units.u02.checks.untouched import each_of, every_pair, keeps_bits, length, number
 from autograder.units.u02.hidden import expressions as of
 from autograder.units.u02.hidden.cleaning import SEEDS
-from autograder.units.u02.hidden.movement import every_two, movements
 from autograder.units.u02.hidden.programs import told_once
 from course_lib.exercises import slot
 from course_lib.ir.graph.graph import Graph
@@ -56,13 +55,13 @@ def simplify_changes_no_bit(simplify, seed):
 @told_once
 def simplify_moves_as_it_should(simplify, seed):
     """Two and three movements in a row, in every element type: exact, and no longer than ours."""
-    smallest(functools.partial(_as_short, simplify), movements(seed))
+    smallest(functools.partial(_as_short, simplify), of.movements(seed))
 
 
 @hidden("passes.simplify", seed=SEED, spec=[MOVES, APPLY, EXACT])
 def simplify_knows_every_two_movements(simplify):
     """A movement after a movement, in all combinations: exact, and no longer than ours."""
-    smallest(functools.partial(_as_short, simplify), every_two())
+    smallest(functools.partial(_as_short, simplify), of.every_two())
     return "movements in a row"
 
 
