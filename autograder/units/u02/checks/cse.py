@@ -226,19 +226,16 @@ def cse_merges_a_program_with_its_copy(cse, graph):
     half = len(after.outputs) // 2
     for first, second in zip(after.outputs[:half], after.outputs[half:], strict=True):
         if first is not second:
-            names = value_names(after)
-            raise Wrong(
-                f"Every operation is here twice, so at most {len(graph.ops)} of {len(twice.ops)} "
-                f"may be left, but %{names[first]} and %{names[second]} are still two.",
-                program=twice, got=after, marked=(names[second],),
-            )  # fmt: skip
+            one, two = (value_names(after)[n] for n in (first, second))
+            raise Wrong(f"Every operation is here twice, so at most {len(graph.ops)} of "
+                        f"{len(twice.ops)} may be left, but %{one} and %{two} are still two.",
+                        program=twice, got=after, marked=(two,))  # fmt: skip
 
 
 def _many_of_a_kind() -> Graph:
-    def piece(x: Node, k: int) -> Node:
-        return apply("slice", x, starts=(k,), stops=(k + 1,)) * const(float(k))
-
-    return _doubled(trace(lambda x: [piece(x, k) for k in range(200)], "f32[200]"))
+    return _doubled(trace(lambda x: [
+        apply("slice", x, starts=(k,), stops=(k + 1,)) * const(float(k)) for k in range(200)],
+        "f32[200]"))  # fmt: skip
 
 
 @functools.lru_cache(maxsize=1000)

@@ -180,10 +180,8 @@ FIRST = "the first that returns a node *of the same type* wins"
 OTHER_TYPE = "a replacement of another type counts as None"
 NEW = "Each node, with its new operands, is offered to the rules in their order"
 AGAIN = "The replacement is offered to all the rules again, until none applies"
-LEFT = "what is new below it is left as the rule made it"
 HUNDRED = "If a node has been replaced 100 times and a rule still applies, raise ValueError"
 STAYS = "Nodes that nothing reads are left for `dce`"
-ONE_WALK = "Apply rules in one walk from the inputs to the outputs"
 A_RULE = "A rule is a function: it takes a node and returns the node to put in its place, or None"
 
 
@@ -224,12 +222,12 @@ REWRITTEN: list[tuple[Any, list, Any, str, str]] = [
     (relu, [by.relu_to_matrix, by.relu_to_tanh], tanh, "f32[2,2] is another type than f32[4].",
      OTHER_TYPE),
     (lambda x: exp(exp(x)), [by.exp_to_negs], lambda x: neg(relu(neg(relu(x)))),
-     "Both exp are replaced.", LEFT),
+     "Both exp are replaced.", "what is new below it is left as the rule made it"),
     (lambda x: x * 100.0, [by.countdown], lambda x: x * 0.0,
      "Exactly 100 replacements are allowed.", HUNDRED),
     (lambda x: (tanh(x), relu(x) + relu(x)), [by.relu_to_tanh],
      lambda x: (tanh(x), tanh(x) + tanh(x)), "All three become tanh; merging is for cse.",
-     ONE_WALK),
+     "Apply rules in one walk from the inputs to the outputs"),
     (lambda x: x, [by.relu_to_tanh], lambda x: x, "A program without operations.", A_RULE),
 ]  # fmt: skip
 

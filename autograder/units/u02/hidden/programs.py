@@ -18,6 +18,7 @@ import numpy as np
 
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.types import dtype
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, np.inf, np.nan)
 TYPES = ("f32", "f32", "f32", "f16", "f64", "i32", "i32", "i8", "u8", "i64", "bool")
@@ -31,10 +32,9 @@ BINARY = ("add", "add", "mul", "mul", "sub", "max", "min", "div", "pow", "eq", "
 def anything(seed: int, size: int = 130) -> Graph:
     """A program of about `size` nodes made from this seed, and nine inputs."""
     rng = np.random.default_rng(seed)
-    inputs = [inp(pick(rng, ["x", "y", "same", "same", ""]), f"{dtype}[{shape}]")
-              for dtype, shape in (("f32", "2,3"), ("f32", "3"), ("i32", "3"), ("bool", "2,3"),
-                                   ("f16", "2,3"), ("f32", "3"), ("u8", "2,3"), ("f32", "3,3"),
-                                   ("f32", ""))]  # fmt: skip
+    inputs = [inp(pick(rng, ["x", "y", "same", "same", ""]), type_) for type_ in (
+        "f32[2,3]", "f32[3]", "i32[3]", "bool[2,3]", "f16[2,3]", "f32[3]", "u8[2,3]", "f32[3,3]",
+        "f32[]")]  # fmt: skip
     nodes: list[Node] = [*inputs]
     while len(nodes) < size + len(inputs):
         node = _another(rng, nodes)
@@ -64,12 +64,10 @@ def _constant(rng: np.random.Generator, nodes: list[Node]) -> Node:
     old = [n for n in nodes if n.op == "constant"]
     if old and rng.random() < 0.3:
         return const(pick(rng, old).value)
-    dtype, shape = np.dtype(_NUMPY[pick(rng, TYPES)]), pick(rng, SHAPES)
-    if dtype.kind == "f":
-        values = rng.choice(np.array(NUMBERS), shape)
-    else:
-        values = rng.integers(0, 3, shape) - (dtype.kind == "i")
-    return const(np.asarray(values).astype(dtype))
+    kind, shape = np.dtype(dtype(pick(rng, TYPES)).numpy), pick(rng, SHAPES)
+    whole = rng.integers(0, 3, shape) - (kind.kind == "i")
+    values = rng.choice(np.array(NUMBERS), shape) if kind.kind == "f" else whole
+    return const(np.asarray(values).astype(kind))
 
 
 def _nearly(rng: np.random.Generator, old: Node, nodes: list[Node]) -> Node | None:
@@ -130,10 +128,6 @@ def _labelled(rng: np.random.Generator, node: Node) -> Node:
 def pick(rng: np.random.Generator, things: Any) -> Any:
     """One of them."""
     return things[int(rng.integers(len(things)))]
-
-
-_NUMPY = {"f16": "f2", "f32": "f4", "f64": "f8", "i8": "i1", "i32": "i4", "i64": "i8", "u8": "u1",
-          "bool": "?"}  # fmt: skip
 
 
 def told_once(check: Any) -> Any:

@@ -39,7 +39,6 @@ alternatives(
 
 # ── u02.witnesses ──
 
-_SEVENTH = "x / 7.0 -> x * (1.0 / 7.0)"
 _INF, _NAN = float("inf"), float("nan")
 _NUMBERS = (-0.0, 0.0, _NAN, 1.0, 0.1, -_INF, -2.5e38, 12.0, 13.0, _INF, 1e-39, _NAN, 1e30, -0.0,
             -2.0)  # fmt: skip
@@ -50,7 +49,7 @@ mutants(
     "u02.witnesses",
     zeros_everywhere=lambda: dict.fromkeys(CANDIDATES, 0.0),
     without_the_last=lambda: _BUT_THE_LAST,
-    a_harmless_seventh=lambda: {**_RIGHT, _SEVENTH: 7.0},
+    a_harmless_seventh=lambda: {**_RIGHT, "x / 7.0 -> x * (1.0 / 7.0)": 7.0},
     # The right numbers at the wrong rules.
     rules_in_another_order=lambda: dict(zip(_RIGHT, list(_RIGHT.values())[::-1], strict=True)),
     # 1e-60 is 0.0 as an f32, and 0.0 + 1.0 - 1.0 is 0.0.
