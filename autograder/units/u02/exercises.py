@@ -62,12 +62,10 @@ CANDIDATES: dict[str, tuple[Callable[[Node], Any], Callable[[Node], Any]]] = {
 }
 
 # Operations for which a zero of the other sign, in an operand, changes at most signs of zeros.
-PASSES_ON = frozenset(
-    [
-        *("add", "sub", "mul", "neg", "abs", "relu", "max", "min", "conv", "matmul", "max_pool"),
-        *("reduce_sum", "reduce_max", "mean", "reshape", "transpose", "expand", "slice", "pad"),
-    ]
-)
+PASSES_ON = frozenset((
+    "add", "sub", "mul", "neg", "abs", "relu", "max", "min", "conv", "matmul", "max_pool",
+    "reduce_sum", "reduce_max", "mean", "reshape", "transpose", "expand", "slice", "pad",
+))  # fmt: skip
 
 
 @exercise("u02.after_fold", unit=2, points=2, kind="inverse")
@@ -211,36 +209,25 @@ def zero() -> Rubric:
     may be applied? Three to five sentences.
     """
     return Rubric(
-        criteria=(
-            "1 point: names -0.0 as the only x whose result changes (x + 0.0 gives 0.0; NaN and "
-            "infinity stay), and says where it can show: the sign of a zero, 1/x, copysign, a "
-            "comparison of bits. 1 point: gives a sound condition: x cannot be -0.0 (it comes from "
-            "abs or exp, or something was added to 0.0 before); or no later "
-            "operation tells the two zeros apart; or the user allows it (a fast-math or "
-            "no-signed-zeros flag). Half a point off for claiming that the difference is a "
-            "rounding error."
-        ),
+        criteria="1 point: names -0.0 as the only x whose result changes (x + 0.0 gives 0.0; NaN "
+        "and infinity stay), and says where it can show: the sign of a zero, 1/x, copysign, a "
+        "comparison of bits. 1 point: gives a sound condition: x cannot be -0.0 (it comes from abs "
+        "or exp, or something was added to 0.0 before); or no later operation tells the two zeros "
+        "apart; or the user allows it (a fast-math or no-signed-zeros flag). Half a point off for "
+        "claiming that the difference is a rounding error.",
         samples=(
-            Sample(
-                2,
-                "Only x = -0.0 changes: -0.0 + 0.0 is 0.0, and without the addition it stays "
-                "-0.0. You see it if something divides by the result (inf against -inf) or looks "
-                "at sign bits; a batch norm with a nonzero shift hides it. The rule is allowed if "
-                "the compiler can show that x is never -0.0 or that no user of the value "
-                "distinguishes zeros, or if the user compiles with a no-signed-zeros flag.",
-            ),
-            Sample(
-                1,
-                "It is wrong for negative zero, since -0.0 + 0.0 = 0.0. That never matters in a "
-                "neural network, so the rule can always be added.",
-            ),
-            Sample(
-                0,
-                "Adding 0.0 rounds the number a little, so the results would be slightly "
-                "different in the last digits. You would need higher precision.",
-            ),
+            Sample(2, "Only x = -0.0 changes: -0.0 + 0.0 is 0.0, and without the addition it stays "
+                   "-0.0. You see it if something divides by the result (inf against -inf) or "
+                   "looks at sign bits; a batch norm with a nonzero shift hides it. The rule is "
+                   "allowed if the compiler can show that x is never -0.0 or that no user of the "
+                   "value distinguishes zeros, or if the user compiles with a no-signed-zeros "
+                   "flag."),
+            Sample(1, "It is wrong for negative zero, since -0.0 + 0.0 = 0.0. That never matters "
+                   "in a neural network, so the rule can always be added."),
+            Sample(0, "Adding 0.0 rounds the number a little, so the results would be slightly "
+                   "different in the last digits. You would need higher precision."),
         ),
-    )
+    )  # fmt: skip
 
 
 @exercise("u02.careful", unit=2, points=2, further=True)

@@ -38,22 +38,16 @@ def same_program_as(
     the first wrong name or origin is told, and `label_spec` quoted.
     """
     got = valid_graph(result, before, spec=spec)
-    mine, ours = _marks(got, True), _marks(wanted, True)
-    returned = [mine[n] for n in got.outputs] == [ours[n] for n in wanted.outputs]
-    if Counter(mine.values()) == Counter(ours.values()) and returned:
+    if _same(got, wanted, labels=True):
         return got
+    mine, ours = _marks(got, True), _marks(wanted, True)
     if wrong := _mislabelled(got, wanted):
         problem, spec = _wrong_label(got, *wrong[0]), label_spec or spec
     marked = [g for g, _ in wrong] or _surplus(mine, ours)
     names = value_names(got)
-    raise Wrong(
-        problem or _in_words(got, wanted, set(mine.values()) == set(ours.values())),
-        program=before,
-        got=got,
-        expected=wanted,
-        marked=tuple(names[n] for n in marked),
-        spec=spec,
-    )
+    raise Wrong(problem or _in_words(got, wanted, set(mine.values()) == set(ours.values())),
+                program=before, got=got, expected=wanted,
+                marked=tuple(names[n] for n in marked), spec=spec)  # fmt: skip
 
 
 def programs_in(file: str) -> list[tuple[str, str, str]]:
@@ -139,6 +133,13 @@ def _marks(graph: Graph, labels: bool) -> dict[Node, tuple[str, int]]:
     return {node: (digest, readers[node]) for node, digest in digests.items()}
 
 
+def _same(got: Graph, wanted: Graph, labels: bool) -> bool:
+    """The same nodes, each as often, and the same of them returned?"""
+    mine, ours = _marks(got, labels), _marks(wanted, labels)
+    returned = [mine[n] for n in got.outputs] == [ours[n] for n in wanted.outputs]
+    return returned and Counter(mine.values()) == Counter(ours.values())
+
+
 def _surplus(mine: dict[Node, Any], ours: dict[Node, Any]) -> list[Node]:
     """Nodes of which there are more than there should be."""
     more = Counter(mine.values()) - Counter(ours.values())
@@ -147,10 +148,9 @@ def _surplus(mine: dict[Node, Any], ours: dict[Node, Any]) -> list[Node]:
 
 def _mislabelled(got: Graph, wanted: Graph) -> list[tuple[Node, Node]]:
     """If only names or origins differ: the nodes whose do, each beside what it should be."""
-    mine, ours = _marks(got, False), _marks(wanted, False)
-    returned = [mine[n] for n in got.outputs] == [ours[n] for n in wanted.outputs]
-    if Counter(mine.values()) != Counter(ours.values()) or not returned:
+    if not _same(got, wanted, labels=False):
         return []
+    mine, ours = _marks(got, False), _marks(wanted, False)
     pairs = []
     for mark in dict.fromkeys(ours.values()):
         here = [n for n in got.nodes if mine[n] == mark]
@@ -174,10 +174,8 @@ def _wrong_label(got: Graph, node: Node, wanted: Node) -> str:
         must = f"be called %{wanted.name}" if wanted.name else "have no name of its own"
         return f"Every value is right, but one name is not: %{name} must {must}."
     layers, mine = (", ".join(sorted(set(n.origin))) or "no layer" for n in (wanted, node))
-    return (
-        f"Every value is right, but one origin is not: that of %{name} must name {layers}, "
-        f"not {mine}."
-    )
+    problem = f"Every value is right, but one origin is not: that of %{name} must name"
+    return f"{problem} {layers}, not {mine}."
 
 
 def _in_words(got: Graph, wanted: Graph, same_nodes: bool) -> str:

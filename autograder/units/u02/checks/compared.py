@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import checks
-from autograder.units.u02.checks.machinery import COMPARED, EQUAL, EVERY, STOPS, ends
+from autograder.units.u02.checks.machinery import COMPARED, EQUAL, EVERY, STOPS, ends, of_outputs
 from course_lib.ir.graph.build import abs, neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import const
@@ -26,14 +26,7 @@ SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, 1.5, -2.0, 3.0])
 
 def puts(output: int, values: np.ndarray, name: str) -> Pass:
     """A pass that returns these numbers as that output."""
-
-    def one(graph: Graph) -> Graph:
-        outputs = list(graph.outputs)
-        outputs[output] = const(values)
-        return Graph.of(graph.inputs, outputs, graph.name)
-
-    one.__name__ = name
-    return one
+    return of_outputs(name, lambda *o: (*o[:output], const(values), *o[output + 1 :]))
 
 
 def drops_relu(graph: Graph) -> Graph:
@@ -41,10 +34,7 @@ def drops_relu(graph: Graph) -> Graph:
     return graph.rebuild(lambda node, inputs: inputs[0] if node.op == "relu" else None)
 
 
-def swaps_outputs(graph: Graph) -> Graph:
-    """Returns the first two outputs in the other order."""
-    first, second, *others = graph.outputs
-    return Graph.of(graph.inputs, [second, first, *others], graph.name)
+swaps_outputs = of_outputs("swaps_outputs", lambda *o: (o[1], o[0], *o[2:]))
 
 
 def others_than(values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:

@@ -21,8 +21,6 @@ SAME_ENDS = "Its name, its inputs and its outputs are those of `graph`"
 ORDER = "Any order in which the nodes can be computed will do"
 CHAIN = "Having a user is not enough: in a chain of dead nodes, every one but the last has a user"
 NO_OUTPUT = "Remove every node that no output depends on"
-CONSTANTS = "Constants are nodes like any other: a dead constant goes"
-ALONE = "No op of this IR has side effects"
 ONCE = "Linear time: each node and each edge is looked at once, without recursion"
 
 
@@ -32,8 +30,8 @@ def dce_keeps_unused_inputs(dce):
     before = trace(lambda x, y, z: relu(y), "f32[4]", "f32[4]", "f32[4]")
     after = valid_graph(dce(before), before)
     if after.inputs != before.inputs:
-        problem = "The inputs must be those of the program, in the same order."
-        raise Wrong(problem, program=before, got=after)
+        raise Wrong("The inputs must be those of the program, in the same order.", program=before,
+                    got=after)  # fmt: skip
     return "inputs that nothing reads"
 
 
@@ -43,8 +41,8 @@ def _dead_beside_relu() -> list[tuple[Graph, str]]:
     (x,) = graph.inputs
     dead = [
         ([y := exp(x), neg(y)], CHAIN),
-        ([c := const(3.0), x * c], CONSTANTS),
-        ([apply("iota", shape=(4,), axis=0, dtype="f32")], ALONE),
+        ([c := const(3.0), x * c], "Constants are nodes like any other: a dead constant goes"),
+        ([apply("iota", shape=(4,), axis=0, dtype="f32")], "No op of this IR has side effects"),
         ([replace(exp(x), name="loss"), replace(exp(x), origin=("head",))], RESULT),
     ]
     return [(Graph("main", (x,), (x, *nodes, *graph.ops), graph.outputs), spec)
@@ -103,10 +101,8 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
     new, dead = ([(value_names(after)[n]) for n in after.nodes if n not in known]
                  for known in ({*graph.nodes}, needed))  # fmt: skip
     if new:
-        raise wrong(
-            f"dce must only take nodes away, but %{new[0]} is a new object and no node of the "
-            f"program. {why}", marked=tuple(new), spec=RESULT,
-        )  # fmt: skip
+        raise wrong(f"dce must only take nodes away, but %{new[0]} is a new object and no node of "
+                    f"the program. {why}", marked=tuple(new), spec=RESULT)  # fmt: skip
     if after.name != graph.name:
         raise wrong(f"The program is called @{graph.name}, and it must keep this name; here it is "
                     f"@{after.name}.", spec=SAME_ENDS)  # fmt: skip
@@ -115,10 +111,8 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
             problem = f"The {ends} must be those of the program, in the same order. {why}"
             raise wrong(problem, spec=SAME_ENDS)
     if dead:
-        raise wrong(
-            f"No dead node may be left, but %{dead[0]} is one: nothing that is returned needs it. "
-            f"{why}", marked=tuple(dead), spec=spec,
-        )  # fmt: skip
+        raise wrong(f"No dead node may be left, but %{dead[0]} is one: nothing that is returned "
+                    f"needs it. {why}", marked=tuple(dead), spec=spec)  # fmt: skip
 
 
 @functools.cache

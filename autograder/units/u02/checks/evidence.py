@@ -68,14 +68,12 @@ def cse_needs_fold_here(after_fold):
         alone, folded = dce(cse(graph)), dce(fold(graph))
         both = dce(cse(folded))
     if left(alone) < count:
-        problem = f"cse alone already leaves {left(alone)} of {count} operations. It must find "
-        raise wrong(f"{problem}nothing until fold has run.", got=alone, spec=ALONE)
+        raise wrong(f"cse alone already leaves {left(alone)} of {count} operations. It must find "
+                    "nothing until fold has run.", got=alone, spec=ALONE)  # fmt: skip
     if left(both) >= left(folded):
-        problem = f"cse must merge something after fold: fold leaves {left(folded)} of {count} "
-        problem += (
-            "operations, and cse merges none of them. (Are your fold and your cse plugged in?)"
-        )
-        raise wrong(problem, got=both, spec=AFTER)
+        raise wrong(f"cse must merge something after fold: fold leaves {left(folded)} of {count} "
+                    "operations, and cse merges none of them. (Are your fold and your cse plugged "
+                    "in?)", got=both, spec=AFTER)  # fmt: skip
     return f"{count} operations, {left(folded)} after fold, {left(both)} after fold and cse"
 
 
@@ -99,18 +97,16 @@ def the_two_sides_differ(witnesses):
         x = _f32(value)
         sides = both_sides(CANDIDATES[text], x)
         if equal_bits(*sides).all():
-            problem = (
-                f"`{text}`: for x = {x!s} both sides are {sides[0]!s}. Find another x, unless "
-            )
-            rule = trace(lambda x, f=CANDIDATES[text][0]: f(x), "f32[]")
-            raise Wrong(f"{problem}this rule holds.", program=rule, spec=A_DICT)
+            raise Wrong(f"`{text}`: for x = {x!s} both sides are {sides[0]!s}. Find another x, "
+                        "unless this rule holds.", program=trace(CANDIDATES[text][0], "f32[]"),
+                        spec=A_DICT)  # fmt: skip
     if not answer:
-        problem = f"The answer names no number yet. {BREAKABLE} of the {rules} rules can be broken."
-        raise Wrong(problem, spec=EACH_RULE)
+        raise Wrong(f"The answer names no number yet. {BREAKABLE} of the {rules} rules can be "
+                    "broken.", spec=EACH_RULE)  # fmt: skip
     if len(answer) < BREAKABLE:
-        problem = f"Each of your numbers breaks its rule. Of the {rules - len(answer)} rules that "
-        problem += f"you let stand, {BREAKABLE - len(answer)} can be broken."
-        raise Wrong(problem, spec=EACH_RULE)
+        raise Wrong(f"Each of your numbers breaks its rule. Of the {rules - len(answer)} rules "
+                    f"that you let stand, {BREAKABLE - len(answer)} can be broken.",
+                    spec=EACH_RULE)  # fmt: skip
     return f"{BREAKABLE} rules broken, {rules - BREAKABLE} hold"
 
 
@@ -143,9 +139,8 @@ def all_five_change_it(every_pass):
                 problem = f"{one.__name__} must change what it gets, but it changes nothing. What "
                 problem += f"it gets is shown under “Got”. (Is your {one.__name__} plugged in?)"
                 raise Wrong(problem, program=graph, got=before, spec=EACH)
-    count = len(graph.nodes)
-    fraction = min(1.0, max(0.5, 1.0 - 0.1 * (count - 5)))
-    return Score(fraction, f"{count} nodes; 5 is the best we know, 16 the bound")
+    fraction = min(1.0, max(0.5, 1.0 - 0.1 * (len(graph.nodes) - 5)))
+    return Score(fraction, f"{len(graph.nodes)} nodes; 5 is the best we know, 16 the bound")
 
 
 # ── a number, and evidence ──
@@ -162,8 +157,8 @@ def is_a_percentage(sevenths):
     if 0 < value < 1:
         raise Wrong("The answer must be in percent.", got=f"{value:g}", spec="in percent")
     if not math.isclose(value, ours("u02.sevenths"), rel_tol=0.005):
-        problem = "This is not the right percentage. Did you count all 2**23 numbers, and is every "
-        raise Wrong(f"{problem}operand an f32?", got=f"{value:.4g} percent", spec=F32)
+        raise Wrong("This is not the right percentage. Did you count all 2**23 numbers, and is "
+                    "every operand an f32?", got=f"{value:.4g} percent", spec=F32)  # fmt: skip
     return "the right percentage"
 
 
@@ -185,11 +180,11 @@ def names_the_pass_and_the_value(broken):
         raise wrong(f"The dumps are {', '.join(names[1:])}; there is no {one!r}.", spec=NAMES)
     right = ours("u02.broken")
     if one != right[0]:
-        problem = f"{one} did nothing wrong: the program means the same before and after it."
-        raise Wrong(problem, spec=WHICH)
+        raise Wrong(f"{one} did nothing wrong: the program means the same before and after it.",
+                    spec=WHICH)  # fmt: skip
     if value != right[1]:
-        before = DUMPS[names.index(one) - 1][1]
-        problem = f"The pass is {one}, but the value is not %{value}: that one was replaced only "
-        problem += "because one of its operands was, or not at all. Look for the first value that "
-        raise Wrong(f"{problem}went wrong.", program=parse_graph(before), spec=FIRST)
+        raise Wrong(f"The pass is {one}, but the value is not %{value}: that one was replaced only "
+                    "because one of its operands was, or not at all. Look for the first value that "
+                    "went wrong.", program=parse_graph(DUMPS[names.index(one) - 1][1]),
+                    spec=FIRST)  # fmt: skip
     return "the pass and the value"

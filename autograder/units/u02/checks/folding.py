@@ -28,7 +28,6 @@ LABELS = "keeps the node's name, and the origins of the node and of its operands
 LEFT = "Operands that nothing needs any more are left for `dce`"
 VALUE = "The value is the interpreter's"
 CASCADE = "a node whose operands were just folded is folded too, in the same walk"
-AS_IT_IS = "if it is an input or a constant already"
 EVERY = "Replace every node whose operands are all constants by a constant"
 NO_VALUE = "if computing it raises an error, as for element 7 of an i32[2]"
 NEITHER = "Folding neither reports the error nor hides it"
@@ -40,7 +39,7 @@ READ_TWICE = "An operand that is read twice counts once"
 DEAD = ("must stay, though nothing may read it any more: removing what is dead is for dce.",
         LEFT)  # fmt: skip
 ANOTHER = ("is a constant already, so this very node must stay, but here is another one with its "
-           "value.", AS_IT_IS)  # fmt: skip
+           "value.", "if it is an input or a constant already")  # fmt: skip
 
 
 @for_each("passes.fold", programs_in("fold.txt"), "{} small programs", spec=LEFT)
@@ -68,10 +67,8 @@ def fold_keeps_every_bit(fold, graph):
     for node in live_ops(after):
         if all(i.op == "constant" for i in node.inputs):
             name = value_names(after)[node]
-            problem = (
-                f"No operation on constants alone may be left, but %{name} can be computed now."
-            )
-            raise Wrong(problem, program=graph, got=after, marked=(name,), spec=EVERY)
+            raise Wrong(f"No operation on constants alone may be left, but %{name} can be computed "
+                        "now.", program=graph, got=after, marked=(name,), spec=EVERY)  # fmt: skip
 
 
 def _sizes() -> list[tuple[Node, bool, str]]:
@@ -101,7 +98,7 @@ def _sizes() -> list[tuple[Node, bool, str]]:
         (concat([expand(const(float(k)), (thousand,)) for k in range(20)], 0), True,
          "Each of the 20 is small; how many there are does not count."),
         (transpose(transpose(weight, (1, 0)), (1, 0)), True,
-         "Each transpose is as big as its operand, and the operand of the second was just "),
+         "Each transpose is as big as its operand, and that of the second was just folded."),
         (concat([const(np.full(500, k, np.float32)) for k in range(6)], 0), True,
          "It is as big as its six operands together."),
     ]  # fmt: skip
@@ -116,9 +113,8 @@ def _other_types() -> list[tuple[Node, bool, str]]:
         more = f"It is {SMALL + size} bytes, and its operand {size}."
         rows += [(expand(one, (most,)), True, as_much), (expand(one, (most + 1,)), False, more)]
     for old, new in (("u8", "f32"), ("f16", "f64"), ("f32", "i64"), ("f64", "f32"), ("i64", "u8")):
-        array, to = const(np.ones(5000), old), dtype(new)
-        before = array.type.nbytes
-        after = to.size * 5000
+        array = const(np.ones(5000), old)
+        before, after = array.type.nbytes, 5000 * dtype(new).size
         why = f"Its 5,000 elements are {after:,} bytes; those of its operand are {before:,}."
         rows.append((cast(array, new), after <= before, why))
     return rows

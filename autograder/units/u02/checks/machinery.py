@@ -5,7 +5,7 @@ Next room: compared.py, results that differ; rules.py, the rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -39,7 +39,7 @@ def anew(graph: Graph) -> Graph:
     return graph.rebuild(lambda node, inputs: replace(node, inputs=inputs))
 
 
-def _each_node(change: Callable[[Node, tuple[Node, ...]], Node | None]) -> Callable[[Any], Graph]:
+def each_node(change: Callable[[Node, tuple[Node, ...]], Node | None]) -> Callable[[Any], Graph]:
     """A pass with the name of this function, which says what becomes of a node."""
 
     def one(graph: Graph) -> Graph:
@@ -49,34 +49,32 @@ def _each_node(change: Callable[[Node, tuple[Node, ...]], Node | None]) -> Calla
     return one
 
 
-@_each_node
+@each_node
 def turns_minus(node: Node, inputs: tuple[Node, ...]) -> Node | None:
     """A broken pass: sub(x, y) becomes sub(y, x)."""
     return node.with_inputs(inputs[::-1]) if node.op == "sub" else None
 
 
-@_each_node
+@each_node
 def minus_zero(node: Node, inputs: tuple[Node, ...]) -> Node | None:
     """Writes -0.0 for 0.0 in constants: the bytes change, the numbers do not."""
     return const(-np.abs(node.value)) if node.op == "constant" and not node.value.any() else None
 
 
-def doubles_the_last(graph: Graph) -> Graph:
-    """A broken pass: the last output is doubled."""
-    *others, last = graph.outputs
-    return Graph.of(graph.inputs, [*others, last + last], graph.name)
+def of_outputs(name: str, change: Callable[..., Iterable[Node]]) -> Callable[[Graph], Graph]:
+    """A pass with this name, which returns something else."""
+
+    def one(graph: Graph) -> Graph:
+        return Graph.of(graph.inputs, list(change(*graph.outputs)), graph.name)
+
+    one.__name__ = name
+    return one
 
 
-def adds_a_millionth(graph: Graph) -> Graph:
-    """A broken pass: the first output is a little larger."""
-    first, *others = graph.outputs
-    return Graph.of(graph.inputs, [first * 1.000001, *others], graph.name)
-
-
-def negates(graph: Graph) -> Graph:
-    """A broken pass that is right if it runs twice: the first output is negated."""
-    first, *others = graph.outputs
-    return Graph.of(graph.inputs, [neg(first), *others], graph.name)
+# Broken passes. The last of them is right if it runs twice.
+doubles_the_last = of_outputs("doubles_the_last", lambda *o: (*o[:-1], o[-1] + o[-1]))
+adds_a_millionth = of_outputs("adds_a_millionth", lambda *o: (o[0] * 1.000001, *o[1:]))
+negates = of_outputs("negates", lambda *o: (neg(o[0]), *o[1:]))
 
 
 def back_to_front(graph: Graph) -> Graph:
@@ -151,8 +149,9 @@ def _kept(good: int, count: int) -> str:
         return "Each of them keeps every output." if count else "So there is nothing to run."
     if not good:
         return "The first of them changes an output."
-    kept, other = [("one keeps", "second"), ("two keep", "third")][good - 1]
-    return f"The first {kept} every output, and the {other} does not."
+    return (
+        f"The first {'one keeps' if good == 1 else f'{good} keep'} every output; the next does not."
+    )
 
 
 def noted(one: Any, ran: list[str], name: str = "") -> Any:
@@ -181,10 +180,8 @@ FIRST = "the first that returns a node *of the same type* wins"
 OTHER_TYPE = "a replacement of another type counts as None"
 NEW = "Each node, with its new operands, is offered to the rules in their order"
 AGAIN = "The replacement is offered to all the rules again, until none applies"
-LEFT = "what is new below it is left as the rule made it"
 HUNDRED = "If a node has been replaced 100 times and a rule still applies, raise ValueError"
 STAYS = "Nodes that nothing reads are left for `dce`"
-ONE_WALK = "Apply rules in one walk from the inputs to the outputs"
 A_RULE = "A rule is a function: it takes a node and returns the node to put in its place, or None"
 
 
@@ -225,12 +222,12 @@ REWRITTEN: list[tuple[Any, list, Any, str, str]] = [
     (relu, [by.relu_to_matrix, by.relu_to_tanh], tanh, "f32[2,2] is another type than f32[4].",
      OTHER_TYPE),
     (lambda x: exp(exp(x)), [by.exp_to_negs], lambda x: neg(relu(neg(relu(x)))),
-     "Both exp are replaced.", LEFT),
+     "Both exp are replaced.", "what is new below it is left as the rule made it"),
     (lambda x: x * 100.0, [by.countdown], lambda x: x * 0.0,
      "Exactly 100 replacements are allowed.", HUNDRED),
     (lambda x: (tanh(x), relu(x) + relu(x)), [by.relu_to_tanh],
      lambda x: (tanh(x), tanh(x) + tanh(x)), "All three become tanh; merging is for cse.",
-     ONE_WALK),
+     "Apply rules in one walk from the inputs to the outputs"),
     (lambda x: x, [by.relu_to_tanh], lambda x: x, "A program without operations.", A_RULE),
 ]  # fmt: skip
 
@@ -240,25 +237,22 @@ def applies_the_rules(apply_rules, make, rules, wanted, why, spec):
     """The first rule that applies wins, its result is offered again, other types do not count."""
     before, after = trace(make, F), trace(wanted, F)
     lead = f"The rules are {', '.join(rule.__name__ for rule in rules)}. {why}"
-    if by.countdown in rules:
-        result = _counted_down(apply_rules, before, rules, lead)
-    else:
-        result = apply_rules(before, rules)
+    call = partial(apply_rules, before, rules)
+    result = at_rest(call, lead, before, HUNDRED) if by.countdown in rules else call()
     got = valid_graph(result, before, spec=spec)
     mine = Graph.of(got.inputs, got.outputs, got.name)
     if not _alike(mine, after):
         raise Wrong(lead, program=before, got=mine, expected=after, spec=spec)
 
 
-def _counted_down(apply_rules: Any, program: Graph, rules: list, lead: str) -> Any:
-    """What comes out if `countdown` may be applied as often as this program needs."""
+def at_rest(call: Callable[[], Any], lead: str, program: Graph, spec: str) -> Any:
+    """What comes out of this call, which must not say with a ValueError that it has no end."""
     try:
-        return apply_rules(program, rules)
+        return call()
     except Crashed as error:
         if "ValueError" not in error.kinds:
             raise
-        problem = f"{lead} Yours raised {error.error}"
-        raise Wrong(problem, program=program, spec=HUNDRED) from None
+        raise Wrong(f"{lead} Yours raised {error.error}", program=program, spec=spec) from None
 
 
 def _alike(a: Graph, b: Graph) -> bool:
@@ -282,7 +276,8 @@ def gives_up_after_a_hundred(apply_rules):
                spec=HUNDRED)  # fmt: skip
     program = trace(lambda x: [x * float(n) for n in (60, 61, 62)], F)
     each = "The rules are countdown. The 100 replacements must be counted anew for each node."
-    after = valid_graph(_counted_down(apply_rules, program, [by.countdown], each), program)
+    call = partial(apply_rules, program, [by.countdown])
+    after = valid_graph(at_rest(call, each, program, HUNDRED), program)
     if any(n.inputs[1].value for n in live_ops(after) if n.op == "mul"):
         raise Wrong(each, program=program, got=after, spec=HUNDRED)
     return "rules that undo each other"

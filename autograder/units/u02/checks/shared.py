@@ -78,7 +78,7 @@ def same_bits(before: Graph, result: Any, *, spec: str = "", given: Any = specia
             continue
         at = tuple(np.argwhere(~same)[0].tolist())
         inputs = zip(before.inputs, meaning.inputs, strict=True)
-        given = ", ".join(f"%{i.name} = {_as_list(v)}" for i, v in inputs)
+        given = ", ".join(f"%{i.name}{_at(v, at, got.shape)}" for i, v in inputs)
         raise Wrong(
             f"The result must be the same bit for bit, but {f'at {list(at)} ' * bool(at)}it is "
             f"{got[at]!s} instead of {expected[at]!s}, for {given}.",
@@ -94,9 +94,11 @@ def equal_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(((a == b) & (np.signbit(a) == np.signbit(b))) | (np.isnan(a) & np.isnan(b)))
 
 
-def _as_list(array: np.ndarray) -> str:
-    text = np.array2string(array, separator=", ", threshold=8)
-    return " ".join(text.split())
+def _at(array: np.ndarray, at: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """` = [0.0, 1.0]`, or of many numbers in this shape the one at this place: `[17] = 1.0`."""
+    if array.size > 8 and array.shape == shape:
+        return f"{list(at)} = {array[at]!s}"
+    return f" = {' '.join(np.array2string(array, separator=', ', threshold=8).split())}"
 
 
 def becomes(

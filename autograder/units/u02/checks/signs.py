@@ -14,8 +14,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u02.checks.squares import steps_of, windows
-from autograder.units.u02.checks.untouched import BINARY, UNARY, each_of, keeps_bits
+from autograder.units.u02.checks.untouched import (
+    BINARY,
+    UNARY,
+    each_of,
+    keeps_bits,
+    steps_of,
+    windows,
+)
 from autograder.units.u02.checks.zeros import ADDS, BITS, COUNT, PASSES, SHOWS, F, pairs
 from autograder.units.u02.exercises import PASSES_ON
 from course_lib.ir.graph.graph import Graph
@@ -84,13 +90,10 @@ def knows_which_operations_pass_it_on(drop_zeros):
     after = keeps_bits(drop_zeros, before, pairs, BITS)
     for mine, best, row in zip(after.outputs, wanted.outputs, before.outputs, strict=True):
         if _operations(mine) > _operations(best):
-            raise Wrong(
-                "The addition of 0.0 must go: 1.0 is added further down.",
-                program=Graph.of(before.inputs, [row], "part"),
-                got=Graph.of(after.inputs, [mine], "part"),
-                expected=Graph.of(wanted.inputs, [best], "part"),
-                spec=PASSES,
-            )
+            program, got, expected = (Graph.of(g.inputs, [node], "part") for g, node in (
+                (before, row), (after, mine), (wanted, best)))  # fmt: skip
+            raise Wrong("The addition of 0.0 must go: 1.0 is added further down.", program=program,
+                        got=got, expected=expected, spec=PASSES)  # fmt: skip
     return "every operation that passes a sign on"
 
 

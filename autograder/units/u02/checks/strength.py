@@ -23,25 +23,16 @@ SAME = "Apart from powers, every result is the same bit for bit"
 DIVIDED = "c is a constant, all powers of two (4.0, -0.5)"
 MASKS = "c is a constant, all positive powers of two"
 ORDER = "`rewrite` tries the rules in their order, and the first that applies wins"
-TENTH = "x / 10.0 stays: 1/10 is not a float"
 POWERS = "1/c is exact for powers of two alone, unless it overflows"
 SUBNORMAL = "Where it is subnormal, the division stays, too"
 UNKNOWN = "x ** 0.5 stays for an unknown x"
-ZERO = "And -0.0 counts as negative"
 WHOLE = "An integer division stays, even by 2"
 SIGN = "`mod` has the sign of c, so it is a mask; `fmod` is not"
-TWICE = "x * 2 stays: x + x is exact too"
 
-background(
-    "passes.strength",
-    "Powers differ in the last bits ... half a unit at most",
-    because="measured in the notebook; it depends on the library that computes pow",
-)
-background(
-    "passes.strength",
-    "`rsqrt` is rounded twice ... that may cost accuracy",
-    because="measured in the notebook",
-)
+background("passes.strength", "Powers differ in the last bits ... half a unit at most",
+           because="measured in the notebook: the library computes pow")  # fmt: skip
+background("passes.strength", "`rsqrt` is rounded twice ... that may cost accuracy",
+           because="measured in the notebook")  # fmt: skip
 background("passes.strength", "`powers_of_two`, `positive_powers_of_two` and ... as guards",
            because="an offer: whoever writes guards of their own may")  # fmt: skip
 
@@ -65,20 +56,19 @@ CHEAPER = [
 ]
 
 DIVISION = "x / c -> x * (1/c)"
-OF_TWO_OPS = "1.0 / sqrt(x) -> rsqrt(x)"
 
 # What strength must leave alone: (program, types, why, words of the specification).
 AS_CHEAP = [
-    (lambda x: x / 10.0, [F], "1/10 is not a float.", TENTH),
+    (lambda x: x / 10.0, [F], "1/10 is not a float.", "x / 10.0 stays: 1/10 is not a float"),
     (lambda x: x / const([2.0, 3.0, 4.0, 8.0]), [F], "1/3 is not a float.", DIVIDED),
     (lambda x: x / 2, [I], "-1 / 2 is 0, and a shift gives -1.", WHOLE),
-    (lambda x: x * 2.0, [F], "An addition is no cheaper.", TWICE),
+    (lambda x: x * 2.0, [F], "An addition is no cheaper.", "x * 2 stays: x + x is exact too"),
     (lambda x: (x**3.0, x**1.0, x**0.0), [F], "No line covers these powers.", REPLACE),
     (lambda x, y: ((x / y) / x, x / sqrt(y), sqrt(x) * sqrt(y)), [F, F],
      "No line covers a divisor that is not a constant, and two roundings are not one.", SAME),
     (lambda x, y: x**0.5 + (x * y) ** -0.5, [F, F], "x * y may be negative.", UNKNOWN),
     (lambda x: apply("mod", x, const([4, 8, 6, 2], "i32")), [I], "6 is among them.", MASKS),
-    (lambda x: sqrt(x) ** 0.5, [F], "sqrt(-0.0) is -0.0.", ZERO),
+    (lambda x: sqrt(x) ** 0.5, [F], "sqrt(-0.0) is -0.0.", "And -0.0 counts as negative"),
     (lambda x: x**0.5, [F], "x may be -infinity.", UNKNOWN),
     (lambda x: x / float(2.0**127), [F], "1/c is subnormal.", SUBNORMAL),
     (lambda x: x / float(2.0**-140), [F], "1/c is infinite.", POWERS),
@@ -96,7 +86,7 @@ def strength_applies_each_rule(strength, before, types, gone, line):
     _same_specials(program, after, line)
     if any(n.op in gone.split() for n in live_ops(after)):
         problem = f"`{line}` must be applied here, and is not."
-        problem += f" {NO_MATCH}" if line == OF_TWO_OPS else ""
+        problem += f" {NO_MATCH}" if line == "1.0 / sqrt(x) -> rsqrt(x)" else ""
         raise Wrong(problem, program=program, got=after, spec=line)
 
 

@@ -21,15 +21,12 @@ from course_lib.ir.graph.node import Node, apply, const
 
 HIDDEN = "That sign is *hidden* if the addition is not an output and each of its users hides it"
 ADDS = "`add(y, c)` or `add(c, y)` hides it if c is a constant, and no element of c is -0.0"
-ENOUGH = "A user hides it if one of the first two lines says so"
-SAME_SUM = "Both zeros of y give the same sum"
 PASSES = "An operation in PASSES_ON, such as any `add`, hides it if the sign of its own result"
 FULL = "a constant full of 0.0"
 SHOWS = "Every other operation may show it"
 GOES = "The addition goes if the sign is hidden, if either operand is a constant full of 0.0"
 BITS = "Every bit of every result stays the same"
 MORE = "If you know more than these three lines say, more additions may go"
-ONCE = "Linear time: each node and each edge is looked at once"
 DEAD = "What is dead afterwards is left for `dce`"
 
 background("u02.drop_zeros", "The two differ only for x = -0.0, and ... sign of a zero",
@@ -73,11 +70,11 @@ GONE: list[tuple[Any, Any, str, str]] = [
     (lambda x: ((x + 0.0) + const(MIXED)) + 1.0, lambda x: (x + const(MIXED)) + 1.0,
      "The constant in the middle has elements that are -0.0, so the first of the two lines does "
      "not apply to it. The second one does.",
-     ENOUGH),
+     "A user hides it if one of the first two lines says so"),
     (lambda x: (x + 0.0) + const(-3.0), lambda x: x + const(-3.0), "0.0 - 3.0 is -0.0 - 3.0.",
      ADDS),
     (lambda x: (x + 0.0) + const(ZEROS), lambda x: x + const(ZEROS), "The second addition turns "
-     "both zeros into 0.0. One of the two is enough.", SAME_SUM),
+     "both zeros into 0.0. One of the two is enough.", "Both zeros of y give the same sum"),
     (lambda x: _after(apply("add", const(ZEROS), relu(x))), lambda x: _after(relu(x)),
      "The 0.0 may stand on either side, and may fill a tensor.", GOES),
     (_left_and_right, lambda x: (x * 2.0 + reshape(x, (COUNT,))) - 1.0 + 3.0,
@@ -178,7 +175,7 @@ def _network(zeros: bool) -> Graph:
     return trace(network, "f32[1,2,4,4]")
 
 
-@checks("u02.drop_zeros", spec=ONCE)
+@checks("u02.drop_zeros", spec="Linear time: each node and each edge is looked at once")
 def looks_at_each_value_once(drop_zeros):
     """60 values that two operations read: 2**60 paths lead down from the first addition."""
     why = "each user is asked once for each path"

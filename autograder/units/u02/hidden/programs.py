@@ -18,6 +18,7 @@ import numpy as np
 
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.types import dtype
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 2.0, 0.5, np.inf, np.nan)
 TYPES = ("f32", "f32", "f32", "f16", "f64", "i32", "i32", "i8", "u8", "i64", "bool")
@@ -31,10 +32,9 @@ BINARY = ("add", "add", "mul", "mul", "sub", "max", "min", "div", "pow", "eq", "
 def anything(seed: int, size: int = 130) -> Graph:
     """A program of about `size` nodes made from this seed, and nine inputs."""
     rng = np.random.default_rng(seed)
-    inputs = [inp(_pick(rng, ["x", "y", "same", "same", ""]), f"{dtype}[{shape}]")
-              for dtype, shape in (("f32", "2,3"), ("f32", "3"), ("i32", "3"), ("bool", "2,3"),
-                                   ("f16", "2,3"), ("f32", "3"), ("u8", "2,3"), ("f32", "3,3"),
-                                   ("f32", ""))]  # fmt: skip
+    inputs = [inp(pick(rng, ["x", "y", "same", "same", ""]), type_) for type_ in (
+        "f32[2,3]", "f32[3]", "i32[3]", "bool[2,3]", "f16[2,3]", "f32[3]", "u8[2,3]", "f32[3,3]",
+        "f32[]")]  # fmt: skip
     nodes: list[Node] = [*inputs]
     while len(nodes) < size + len(inputs):
         node = _another(rng, nodes)
@@ -51,7 +51,7 @@ def _another(rng: np.random.Generator, nodes: list[Node]) -> Node | None:
     computed = [n for n in nodes if n.op != "input"]
     if choice < 0.12 or not computed:
         return _constant(rng, nodes)
-    old = _pick(rng, computed)
+    old = pick(rng, computed)
     if choice < 0.45:  # the same computation, in either order
         operands = old.inputs[::-1] if rng.random() < 0.4 else old.inputs
         return _applied(old.op, operands, dict(old.attrs))
@@ -63,13 +63,11 @@ def _another(rng: np.random.Generator, nodes: list[Node]) -> Node | None:
 def _constant(rng: np.random.Generator, nodes: list[Node]) -> Node:
     old = [n for n in nodes if n.op == "constant"]
     if old and rng.random() < 0.3:
-        return const(_pick(rng, old).value)
-    dtype, shape = np.dtype(_NUMPY[_pick(rng, TYPES)]), _pick(rng, SHAPES)
-    if dtype.kind == "f":
-        values = rng.choice(np.array(NUMBERS), shape)
-    else:
-        values = rng.integers(0, 3, shape) - (dtype.kind == "i")
-    return const(np.asarray(values).astype(dtype))
+        return const(pick(rng, old).value)
+    kind, shape = np.dtype(dtype(pick(rng, TYPES)).numpy), pick(rng, SHAPES)
+    whole = rng.integers(0, 3, shape) - (kind.kind == "i")
+    values = rng.choice(np.array(NUMBERS), shape) if kind.kind == "f" else whole
+    return const(np.asarray(values).astype(kind))
 
 
 def _nearly(rng: np.random.Generator, old: Node, nodes: list[Node]) -> Node | None:
@@ -85,31 +83,31 @@ def _nearly(rng: np.random.Generator, old: Node, nodes: list[Node]) -> Node | No
     if operands and ((old.op != "constant" and not attrs) or rng.random() < 0.3):
         place = int(rng.integers(len(operands)))
         same = [n for n in nodes if n.type == operands[place].type]
-        operands[place] = _pick(rng, same)
+        operands[place] = pick(rng, same)
     return None if old.op == "constant" else _applied(old.op, operands, attrs)
 
 
 def _operation(rng: np.random.Generator, nodes: list[Node]) -> Node | None:
-    x = _pick(rng, nodes)
+    x = pick(rng, nodes)
     same = [n for n in nodes if n.type.dtype == x.type.dtype]
-    y, rank = _pick(rng, same), x.type.rank
+    y, rank = pick(rng, same), x.type.rank
     axis = int(rng.integers(rank)) if rank else 0
     kinds: list[tuple[str, list[Node], dict[str, Any]]] = [
-        (_pick(rng, UNARY), [x], {}),
-        *[(_pick(rng, BINARY), [x, y], {})] * 5,
+        (pick(rng, UNARY), [x], {}),
+        *[(pick(rng, BINARY), [x, y], {})] * 5,
         ("reduce_sum", [x], {"axes": (axis,), "keepdims": bool(rng.random() < 0.5)}),
         ("reduce_max", [x], {"axes": (axis,)}),
         ("softmax", [x], {"axis": axis - rank * int(rng.random() < 0.5)}),
         ("transpose", [x], {"perm": tuple(map(int, rng.permutation(rank)))}),
         ("reshape", [x], {"shape": (x.type.numel,)}),
         ("expand", [x], {"shape": (2, *x.type.shape)}),
-        ("cast", [x], {"dtype": _pick(rng, TYPES)}),
+        ("cast", [x], {"dtype": pick(rng, TYPES)}),
         ("concat", [x, y, x], {"axis": axis}),
-        ("select", [_pick(rng, [n for n in nodes if n.type.dtype.name == "bool"]), x, y], {}),
+        ("select", [pick(rng, [n for n in nodes if n.type.dtype.name == "bool"]), x, y], {}),
         ("gather", [x, const(rng.integers(0, 5, (2,)))], {"axis": axis}),
-        ("iota", [], {"shape": (3,), "axis": 0, "dtype": _pick(rng, ("f32", "i32"))}),
+        ("iota", [], {"shape": (3,), "axis": 0, "dtype": pick(rng, ("f32", "i32"))}),
     ]
-    return _applied(*_pick(rng, kinds))
+    return _applied(*pick(rng, kinds))
 
 
 def _applied(op: str, operands: Any, attrs: dict[str, Any]) -> Node | None:
@@ -122,17 +120,14 @@ def _applied(op: str, operands: Any, attrs: dict[str, Any]) -> Node | None:
 
 
 def _labelled(rng: np.random.Generator, node: Node) -> Node:
-    name = _pick(rng, ["", "", "same", "scores", "layer.0"])
-    origin = _pick(rng, [(), (), ("layer1",), ("layer2", "layer1"), ("head",)])
+    name = pick(rng, ["", "", "same", "scores", "layer.0"])
+    origin = pick(rng, [(), (), ("layer1",), ("layer2", "layer1"), ("head",)])
     return replace(node, name=name, origin=origin)
 
 
-def _pick(rng: np.random.Generator, things: Any) -> Any:
+def pick(rng: np.random.Generator, things: Any) -> Any:
+    """One of them."""
     return things[int(rng.integers(len(things)))]
-
-
-_NUMPY = {"f16": "f2", "f32": "f4", "f64": "f8", "i8": "i1", "i32": "i4", "i64": "i8", "u8": "u1",
-          "bool": "?"}  # fmt: skip
 
 
 def told_once(check: Any) -> Any:

@@ -20,36 +20,24 @@ from autograder.units.u02.checks.compare import cut, smallest
 from autograder.units.u02.checks.shared import equal_bits
 from autograder.units.u02.checks.simplify import APPLY, EXACT, MOVES
 from autograder.units.u02.checks.strength import REPLACE, SAME
+from autograder.units.u02.checks.untouched import each_of, every_pair, keeps_bits, length, number
+from autograder.units.u02.hidden import expressions as of
 from autograder.units.u02.hidden.cleaning import SEEDS
-from autograder.units.u02.hidden.expressions import (
-    BINARY,
-    NUMBERS,
-    applied,
-    expressions,
-    few,
-    filled,
-    given,
-    program,
-    random_trees,
-    some,
-)
-from autograder.units.u02.hidden.movement import every_two, movements
 from autograder.units.u02.hidden.programs import told_once
-from autograder.units.u02.hidden.quotients import quotients
 from course_lib.exercises import slot
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
 
 SEED = 20_641
+OTHERS = ("f16", "f64", "i8", "i16", "i64", "u8", "u16", "u32", "u64")
 
 
 @hidden("passes.simplify", seed=SEED, spec=[APPLY, EXACT])
 def simplify_knows_every_small_expression(simplify):
     """All expressions of one or two operations, in each element type, on awkward numbers."""
-    others = ("f16", "f64", "i8", "i16", "i64", "u8", "u16", "u32", "u64")
-    for kinds, make in ((("f32", "i32", "bool"), expressions), (others, few)):
-        smallest(functools.partial(_as_short, simplify), program(kinds, make))
+    for kinds, make in ((("f32", "i32", "bool"), of.expressions), (OTHERS, of.few)):
+        smallest(functools.partial(_as_short, simplify), of.program(kinds, make))
     return "every expression of one or two operations"
 
 
@@ -58,12 +46,8 @@ def simplify_knows_every_small_expression(simplify):
 @told_once
 def simplify_changes_no_bit(simplify, seed):
     """Random expressions of three variables keep every bit."""
-
-    def keeps(graph: Graph) -> None:
-        _same_bits(graph, valid_graph(simplify(graph), graph))
-
-    for graph in random_trees(seed):
-        smallest(keeps, graph)
+    for graph in of.random_trees(seed):
+        smallest(functools.partial(keeps_bits, simplify), graph)
 
 
 @hidden("passes.simplify", seed=SEED, given=SEEDS, examples=2, what="sets of movements",
@@ -71,21 +55,20 @@ def simplify_changes_no_bit(simplify, seed):
 @told_once
 def simplify_moves_as_it_should(simplify, seed):
     """Two and three movements in a row, in every element type: exact, and no longer than ours."""
-    smallest(functools.partial(_as_short, simplify), movements(seed))
+    smallest(functools.partial(_as_short, simplify), of.movements(seed))
 
 
 @hidden("passes.simplify", seed=SEED, spec=[MOVES, APPLY, EXACT])
 def simplify_knows_every_two_movements(simplify):
     """A movement after a movement, in all combinations: exact, and no longer than ours."""
-    smallest(functools.partial(_as_short, simplify), every_two())
+    smallest(functools.partial(_as_short, simplify), of.every_two())
     return "movements in a row"
 
 
 @hidden("passes.simplify", seed=SEED, spec=APPLY)
 def simplify_knows_numbers_and_unknown_sizes(simplify):
     """Values without axes, sizes that only the run knows, tensors without elements."""
-    graph = _other_shapes()
-    smallest(lambda part: _not_longer(simplify, part), graph)
+    smallest(functools.partial(_not_longer, simplify), _other_shapes())
     return "sizes of 0, symbolic sizes, values without axes"
 
 
@@ -93,11 +76,10 @@ def simplify_knows_numbers_and_unknown_sizes(simplify):
 def _other_shapes() -> Graph:
     inputs, outputs = [], []
     for kind in ("f32", "i32"):
+        numbers = [number(n, kind) for n in of.NUMBERS]
         for shape in ("", "n,4", "0"):
             x, y = (inp(f"{name}_{kind}", f"{kind}[{shape}]") for name in "xy")
-            for op in BINARY:
-                for a, b in ((x, x), *((x, filled(n, kind, ())) for n in NUMBERS)):
-                    outputs += some(applied(op, a, b))
+            outputs += each_of(of.BINARY, (x, x), *((x, n) for n in numbers))
             outputs += [apply("neg", apply("neg", x)), x - -y, apply("select", const(True), x, y)]
             inputs += [x, y]
         one = apply("reshape", inputs[-6], shape=(1, 1))  # an axis or two of size 1, and none
@@ -106,28 +88,14 @@ def _other_shapes() -> Graph:
     return Graph.of(inputs, outputs, "expressions")
 
 
-def _as_short(simplify: Any, graph: Graph) -> None:
-    _same_bits(graph, _not_longer(simplify, graph))
+Row = tuple[Node, Node, Node, list[str]]
 
 
-def _not_longer(simplify: Any, graph: Graph) -> Graph:
-    after = valid_graph(simplify(graph), graph)
-    ours, lengths = _ours("passes.simplify", graph)
-    rows = zip(graph.outputs, after.outputs, ours.outputs, lengths, strict=True)
-    longer = [row for row in rows if len(_ops(row[1])) > len(row[3])]
-    for node, mine, best, _ in sorted(longer, key=_length)[:1]:
-        raise Wrong(
-            f"An identity still matches here: {_line(node)} can be simpler.",
-            program=cut(graph, [node]),
-            got=Graph.of(after.inputs, [mine], "part"),
-            expected=Graph.of(ours.inputs, [best], "part"),
-            spec=APPLY,
-        )
-    return after
-
-
-def _length(row: Any) -> int:
-    return len(topological_order([row[0]]))
+def _beside_ours(name: str, answer: Any, graph: Graph) -> tuple[Graph, list[Row]]:
+    """What the answer makes of a program; each output before, after, as ours, our operations."""
+    after = valid_graph(answer(graph), graph)
+    ours, ops = _ours(name, graph)
+    return after, [*zip(graph.outputs, after.outputs, ours.outputs, ops, strict=True)]
 
 
 @functools.lru_cache(maxsize=32)
@@ -137,64 +105,49 @@ def _ours(name: str, graph: Graph) -> tuple[Graph, list[list[str]]]:
     return ours, [_ops(node) for node in ours.outputs]
 
 
+def _unlike_ours(problem: str, graph: Graph, after: Graph, row: Row, spec: str) -> Wrong:
+    node, mine, best, _ = row
+    return Wrong(f"{_line(node)} {problem}", program=cut(graph, [node]), spec=spec,
+                 got=Graph.of(after.inputs, [mine], "part"),
+                 expected=Graph.of(graph.inputs, [best], "part"))  # fmt: skip
+
+
+def _as_short(simplify: Any, graph: Graph) -> None:
+    after = _not_longer(simplify, graph)
+    keeps_bits(lambda _: after, graph)
+
+
+def _not_longer(simplify: Any, graph: Graph) -> Graph:
+    after, rows = _beside_ours("passes.simplify", simplify, graph)
+    longer = [row for row in rows if len(_ops(row[1])) > len(row[3])]
+    for row in sorted(longer, key=length)[:1]:
+        raise _unlike_ours("can be simpler: an identity still matches.", graph, after, row, APPLY)
+    return after
+
+
 @hidden("passes.strength", seed=SEED, spec=[REPLACE, SAME])
 def strength_knows_every_small_expression(strength):
     """Divisions, powers and remainders by many numbers, in each element type."""
-    graph = program(("f32", "i32", "f16", "f64", "i8", "u8"), quotients)
+    graph = of.program(("f32", "i32", "f16", "f64", "i8", "u8"), of.quotients)
     smallest(functools.partial(_as_cheap, strength), graph)
     return "divisions, powers and remainders by many numbers"
 
 
 def _as_cheap(strength: Any, graph: Graph) -> None:
-    after = valid_graph(strength(graph), graph)
-    ours, wanted_ops = _ours("passes.strength", graph)
-    rows = zip(graph.outputs, after.outputs, ours.outputs, wanted_ops, strict=True)
-    others = [row for row in rows if _ops(row[1]) != row[3]]
-    for node, mine, best, ops in sorted(others, key=_length)[:1]:
-        stays = ops == _ops(node)
-        raise Wrong(
-            f"{_line(node)} {'stays as it is' if stays else 'is not replaced as the list says'}.",
-            program=cut(graph, [node]),
-            got=Graph.of(after.inputs, [mine], "part"),
-            expected=Graph.of(ours.inputs, [best], "part"),
-            spec=REPLACE,
-        )
-    meaning = meaning_of(graph, given)
-    got, wanted = meaning.outputs_of(after), meaning.outputs_of(ours)
-    for node, mine, theirs, best in zip(graph.outputs, got, wanted, ours.outputs, strict=True):
-        rough = "pow" in _ops(node)
-        apart = ~(np.isclose(mine, theirs, rtol=1e-3 if mine.dtype.itemsize == 2 else 1e-6, atol=0,
-                             equal_nan=True) if rough else equal_bits(mine, theirs))  # fmt: skip
+    after, rows = _beside_ours("passes.strength", strength, graph)
+    for row in sorted([row for row in rows if _ops(row[1]) != row[3]], key=length)[:1]:
+        stays = row[3] == _ops(row[0])
+        problem = "stays as it is." if stays else "is not replaced as the list says."
+        raise _unlike_ours(problem, graph, after, row, REPLACE)
+    meaning = meaning_of(graph, every_pair)
+    values = [meaning.outputs_of(g) for g in (after, _ours("passes.strength", graph)[0])]
+    for row, mine, theirs in zip(rows, *values, strict=True):
+        rtol = 1e-3 if mine.dtype.itemsize == 2 else 1e-6
+        close = np.isclose(mine, theirs, rtol=rtol, atol=0, equal_nan=True)
+        apart = ~(close if "pow" in _ops(row[0]) else equal_bits(mine, theirs))
         if apart.any():
-            raise Wrong(
-                f"{_line(node)} has another value: {mine[apart][0]} instead of {theirs[apart][0]}.",
-                program=cut(graph, [node]),
-                got=after if len(graph.outputs) == 1 else "",
-                expected=Graph.of(ours.inputs, [best], "part"),
-                spec=SAME,
-            )
-
-
-def _same_bits(before: Graph, after: Graph) -> None:
-    meaning = meaning_of(before, given)
-    inputs = meaning.inputs
-    rows = zip(before.outputs, meaning.outputs_of(after), meaning.outputs, strict=True)
-    apart = [row for row in rows if not equal_bits(row[1], row[2]).all()]
-    for node, got, wanted in sorted(apart, key=_length)[:1]:
-        where = np.flatnonzero(~equal_bits(got, wanted).reshape(-1))[0]
-        needed = topological_order([node])
-        numbers = [
-            f"%{i.name} = {v[where % len(v)]!s}"
-            for i, v in zip(before.inputs, inputs, strict=True)
-            if i in needed
-        ]
-        raise Wrong(
-            f"The result is the same bit for bit. {_line(node)} is {got.reshape(-1)[where]!s} "
-            f"instead of {wanted.reshape(-1)[where]!s}, for {', '.join(numbers)}.",
-            program=cut(before, [node]),
-            got=after if len(before.outputs) == 1 else "",
-            spec=EXACT,
-        )
+            problem = f"has another value: {mine[apart][0]} instead of {theirs[apart][0]}."
+            raise _unlike_ours(problem, graph, after, row, SAME)
 
 
 def _ops(node: Node) -> list[str]:

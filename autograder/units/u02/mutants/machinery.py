@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from autograder.check.edits import edited
-from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import fixpoint, same_program
@@ -74,6 +74,8 @@ def _recursively(graph, passes, limit=20):
 
 
 alternatives("passes.fixpoint", by_recursion=_recursively)
+
+
 equivalent("passes.fixpoint", "same_program(before, graph)", "same_program(graph, before)",
            because="a program is the same as another if that is the same as it")  # fmt: skip
 for part in ("[1:]", "[:-1]"):
@@ -132,20 +134,16 @@ mutants(
 
 
 def _same(a, b):
-    return all(
-        np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in zip(a, b, strict=True)
-    )
+    pairs = zip(a, b, strict=True)
+    return all(np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in pairs)
 
 
-@alternative("u02.careful")
-def plainly(graph, passes, inputs):
-    wanted, count = run(graph, inputs), 0
-    for one in passes:
-        after = run_passes(graph, [one])
-        if not _same(run(after, inputs), wanted):
-            break
-        graph, count = after, count + 1
-    return graph, count
+alternatives(
+    "u02.careful",
+    plainly=("for count, one in enumerate(passes)", "count = 0\n    for one in passes",
+             "        graph = after", "        graph, count = (after, count + 1)",
+             "len(passes)", "count"),
+)  # fmt: skip
 
 
 @alternative("u02.careful")
@@ -205,27 +203,11 @@ mutants(
     # A replacement that the node has read is not offered again.
     an_operand_is_at_rest=(_NEXT, "            if any(new in i.inputs for i in rewritten.inputs):\n"
                            f"                return new\n{_NEXT}"),
+    # After a replacement the next rule is asked, and the first one only in the next round.
+    on_with_the_next_rule=("    for rule", "    last = None\n    for rule",
+                           "return new", "node = last = new", "return None", "return last"),
     swept=lambda graph, rules: dce(with_a_while(graph, rules)),
 )  # fmt: skip
-
-
-@mutant("u02.apply_rules")
-def on_with_the_next_rule(graph, rules):
-    """After a replacement the next rule is asked, and the first one only in the next round."""
-
-    def visit(node, inputs):
-        rewritten, times, before = node.with_inputs(inputs), 0, None
-        while rewritten is not before:
-            before = rewritten
-            for rule in rules:
-                new = rule(rewritten)
-                if new is not None and new.type == rewritten.type:
-                    rewritten, times = new, times + 1
-                    if times > 100:
-                        raise ValueError("no rest")
-        return rewritten
-
-    return graph.rebuild(visit)
 
 
 @alternative("u02.apply_rules")

@@ -32,10 +32,8 @@ def _element(place):
 
 
 def _attributes_by(test):
-    return (
-        "(pattern.op, pattern.attrs) == (node.op, node.attrs)",
-        f"pattern.op == node.op and {test}",
-    )
+    return ("(pattern.op, pattern.attrs) == (node.op, node.attrs)",
+            f"pattern.op == node.op and {test}")  # fmt: skip
 
 
 mutants(

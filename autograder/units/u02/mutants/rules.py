@@ -119,9 +119,8 @@ alternatives(
 )  # fmt: skip
 
 _ORDER = "the rules come to the same result in any order"
-equivalent(
-    "passes.simplify", "rules = [rule(lambda x: x * 1", "= [rule(lambda x, y:", because=_ORDER
-)
+equivalent("passes.simplify", "rules = [rule(lambda x: x * 1", "= [rule(lambda x, y:",
+           because=_ORDER)  # fmt: skip
 equivalent("passes.simplify", "[*rules, *MOVEMENT]", "[*MOVEMENT, *rules]", because=_ORDER)
 
 # ── passes.strength ──
