@@ -114,11 +114,10 @@ class _Groups:
         self.group_of: dict[Node, list[Node]] = {}
         for node in case.graph.ops:
             if (count := len(kernels[node.name])) != 1:
-                problem = (
-                    f"Every operation must be in one kernel, dead ones too; %{node.name} is in"
-                )
+                problem = "Every operation must be in one kernel, dead ones too;"
                 names = "This check knows the operations by their names."
-                raise self.wrong(f"{problem} {count or 'none'}. {names}", OWN)
+                text = f"{problem} %{node.name} is in {count or 'none'}. {names}"
+                raise self.wrong(text, OWN)
             self.group_of[node] = together[kernels[node.name][0]]
             self.group_of[node].append(node)
 

@@ -11,19 +11,12 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from autograder.check.cases import for_each
 from autograder.check.framework import checks
 from autograder.units.u03.checks import onnx_models as given
 from autograder.units.u03.checks import onnx_results as results
 from autograder.units.u03.checks.onnx_left import left_alone, mixtures
-from autograder.units.u03.checks.onnx_results import (
-    FOLD_ALL,
-    FORMULA,
-    called,
-    folds,
-    ops_of,
-    same,
-    wrong,
-)
+from autograder.units.u03.checks.onnx_results import FOLD_ALL, called, folds, ops_of, same, wrong
 
 FOLD = "frontend.onnx_surgery.fold_batch_norms"
 FOLD_EPSILON = "`epsilon` is an attribute of the batch norm"
@@ -50,16 +43,13 @@ def onnx_fold_folds_all(fold_batch_norms, model):
     folds(model, fold_batch_norms)
 
 
-@checks(FOLD, spec=[*WORDS, *(spec for _, _, spec in left_alone())])
-def onnx_fold_leaves_what_it_must(fold_batch_norms):
+@for_each(FOLD, left_alone(), "{} models with nothing to fold", spec=WORDS)
+def onnx_fold_leaves_what_it_must(fold_batch_norms, before, problem, spec):
     """Other readers, training mode, weights that are no constants, transposed convolutions."""
-    cases = left_alone()
-    for before, problem, spec in cases:
-        after = called(fold_batch_norms, before)
-        if results.kinds(after.graph) != results.kinds(before.graph):
-            raise wrong(f"{problem} So everything must stay as it is.", before, after, spec)
-        same(before, after, spec)
-    return f"{len(cases)} models with nothing to fold"
+    after = called(fold_batch_norms, before)
+    if results.kinds(after.graph) != results.kinds(before.graph):
+        raise wrong(f"{problem} So everything must stay as it is.", before, after, spec)
+    same(before, after, spec)
 
 
 @checks(FOLD, given=mixtures(), examples=25, what="random models", spec=[*WORDS, STAYS])
@@ -133,4 +123,4 @@ def _same_in_single(before: onnx.ModelProto, after: onnx.ModelProto, tolerance: 
     """The same in f32, which onnxruntime runs."""
     copies = (onnx.ModelProto.FromString(m.SerializeToString()) for m in (before, after))
     old, new = (given.typed(copy, np.float32) for copy in copies)
-    same(old, new, FORMULA, tolerance)
+    same(old, new, results.FORMULA, tolerance)
