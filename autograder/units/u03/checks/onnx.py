@@ -67,7 +67,9 @@ def onnx_fold_takes_every_pair(fold_batch_norms):
         folds(before, fold_batch_norms, spec, problem=problem)
     mixed = given.two_pairs("Sum(c1, y1, y2)")
     folds(mixed, fold_batch_norms, left=1, problem="The first norm must stay, the second can go.")
-    for before, spec in ((given.empty_bias(), NO_BIAS), (given.twice(), IN_A_ROW)):
+    unnamed = given.small('c = Conv(x, w, "")\n' + given.norm(), "y")  # its bias: fold it or not
+    twice = given.small(given.PAIR + given.norm("y", "z"), "z")
+    for before, spec in ((unnamed, NO_BIAS), (twice, IN_A_ROW)):
         after = same(before, called(fold_batch_norms, before), spec)
         if ops_of(after)["BatchNormalization"] > 1:
             raise wrong("Of two norms in a row the first must be folded.", before, after, spec)

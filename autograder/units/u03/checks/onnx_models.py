@@ -234,16 +234,6 @@ def _weight_as_an_output() -> onnx.ModelProto:
     return model
 
 
-def empty_bias() -> onnx.ModelProto:
-    """A Conv whose third operand is left out by the name "": to fold it or not is both right."""
-    return small('c = Conv(x, w, "")\n' + norm(), "y")
-
-
-def twice() -> onnx.ModelProto:
-    """Two norms in a row: the first can be folded, and then perhaps the second."""
-    return small(PAIR + norm("y", "z"), "z")
-
-
 def two_pairs(end: str) -> onnx.ModelProto:
     """Two Conv, then their norms."""
     convs = "c1 = Conv(x, w1) c2 = Conv(x, w2)\n"

@@ -71,13 +71,9 @@ mutants(
 
 
 # Numbers for groups instead of lists; any order in which users come first.
-alternatives(
-    "passes.fuse",
-    by_numbers=(
-        *("group_of[reader] is group", "id(group_of[reader]) == id(group)"),
-        *("readers = users[node]", "readers = users[node][::-1]"),
-    ),
-)
+alternatives("passes.fuse", by_numbers=(
+    "group_of[reader] is group", "id(group_of[reader]) == id(group)",
+    "readers = users[node]", "readers = users[node][::-1]"))  # fmt: skip
 
 
 @alternative("passes.fuse")

@@ -53,11 +53,9 @@ OTHERS = "`past_other` makes all that replaces f"
 NONE = "or returns None if it cannot: then f stays, too"
 LAYOUTS = "If operands come from two layouts, a is either of the two"
 SHARED = "A value with several users is no obstacle"
-RULES = (
-    *("One walk from the inputs to the outputs", "Move each relayout `src -> nchw` down", PAST),
-    *(OPERANDS, JOIN, OTHERS, NONE, "elementwise.", "anything else."),
-    *("Bit-exact", "relayouts without users are left for `dce`"),
-)
+RULES = ("One walk from the inputs to the outputs", "Move each relayout `src -> nchw` down", PAST,
+         OPERANDS, JOIN, OTHERS, NONE, "elementwise.", "anything else.", "Bit-exact",
+         "relayouts without users are left for `dce`")  # fmt: skip
 
 # (words of the specification, relayouts of images left, input types, what happens, program)
 Case = tuple[str, int, str, str, Callable[..., Any]]

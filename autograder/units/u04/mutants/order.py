@@ -83,19 +83,12 @@ def a_few_hundred_beginnings(tasks):
     return dict.fromkeys(min(range(len(tasks)), best, key=lambda order: peak(tasks, order)))
 
 
-_SCORE = "an order that is legal, no worse and as good earns all points: how it is found is free"
-for _old, _new in [
-    ("_WORK = 4000", "_WORK = "),
-    ("width = _WORK // len(tasks)", "width = _WORK // len(tasks)"),
-    ("dict(nsmallest(", "dict(nsmallest("),
-    ("frozenset(): (0, 0, ())", "frozenset(): ("),
-    ("in beginnings.items()", "reversed(list(beginnings"),
-    ("for k in", "reversed(list("),
-    ("ended = [w for w in", "ended = [w for w in"),
-    ("width = _WORK", "width = _WORK + 1"),
-    ("longer[now] = min(", "longer.setdefault("),
-    ("enumerate(needs)", "list(enumerate(needs))[1:]"),
-]:
-    equivalent(ORDER, _old, _new, because=_SCORE)
+equivalent(ORDER, "_WORK = 4000", "_WORK = ", *["width = _WORK // len(tasks)"] * 2,
+           *["dict(nsmallest("] * 2, "frozenset(): (0, 0, ())", "frozenset(): (",
+           "in beginnings.items()", "reversed(list(beginnings", "for k in", "reversed(list(",
+           *["ended = [w for w in"] * 2, "width = _WORK", "width = _WORK + 1",
+           "longer[now] = min(", "longer.setdefault(", "enumerate(needs)",
+           "list(enumerate(needs))[1:]", because="an order that is legal, no worse and as good "
+           "earns all points: how it is found is free")  # fmt: skip
 equivalent(ORDER, "enumerate(tasks)", "list(enumerate(tasks))[:-1]",
            because="nobody reads what the last task writes")  # fmt: skip
