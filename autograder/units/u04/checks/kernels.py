@@ -20,7 +20,7 @@ from course_lib.ir.loops.nest import print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 
 
-def short(name: str, types: str, body: str, extent: int = 4) -> str:
+def short(name: str, types: str, body: str, *, extent: int = 4) -> str:
     """A kernel of the tables as it is printed; a loop that does not say it has this `extent`."""
     *operands, out = types.split()
     params = ", ".join([*(f"x{k}: {type}" for k, type in enumerate(operands)), f"out: {out}"])

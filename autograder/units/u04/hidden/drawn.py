@@ -70,4 +70,4 @@ def drawn(rng: np.random.Generator, axes: int, body: str) -> Kernel:
     kind = "f32" if "." in body.replace("..", "") else rng.choice(["f32", "f64", "i32", "i64"])
     shape = ",".join(map(str, [*outer.values(), *[size] * axes]))
     operands = len(set(re.findall(r"x\d", body)))
-    return parse_kernel(short("drawn", f"{kind}[{shape}] " * (operands + 1), body, size))
+    return parse_kernel(short("drawn", f"{kind}[{shape}] " * (operands + 1), body, extent=size))

@@ -107,19 +107,22 @@ def right_sums(products: Any, case: Case) -> None:
     for memory in (WEIGHTS, ACTS, ACCS):
         state.memories[memory][:] = rng.integers(-9, 10, len(state.memories[memory]))
     due = expected(case, state.memories, chip.cols)
-    wrong = partial(Wrong, program=str(case), spec=doubted(case, program))
+
+    def wrong(problem: str, got: str) -> Wrong:
+        return Wrong(problem, program=str(case), got=got, spec=doubted(case, program))
+
     try:
         check([*program, Halt()], chip)
         for instruction in program:
             instruction.run(state)
     except Fault as fault:
         shows = f"{shown(program)}\n{fault_text(fault)}"
-        raise wrong("The chip cannot run these instructions.", got=shows) from None
+        raise wrong("The chip cannot run these instructions.", shows) from None
     got = state.memories[ACCS].reshape(-1, chip.cols)
     if (got != due).any():
         row, col = np.argwhere(got != due)[0].tolist()
         problem = f"Row {row}, column {col} of the accumulators must hold {due[row, col]}."
-        raise wrong(problem, got=f"{got[row, col]}, by this program:\n{shown(program)}")
+        raise wrong(problem, f"{got[row, col]}, by this program:\n{shown(program)}")
 
 
 def shown(program: Sequence[Instruction]) -> str:
@@ -168,7 +171,8 @@ def expected(case: Case, memories: dict[str, np.ndarray], cols: int) -> np.ndarr
 
 
 def asked(products: Any, case: Case) -> list[Any]:
-    got, wrong = products(list(case.runs), *case[1:4]), partial(Wrong, program=str(case))
+    got = products(list(case.runs), case.weights, case.first, case.rows)
+    wrong = partial(Wrong, program=str(case))
     if not isinstance(got, (list, tuple)) or not got:
         problem = "The answer must be a list of instructions."
         raise wrong(problem, got=returned(got), spec=SUMS[0])
