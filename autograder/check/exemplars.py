@@ -80,12 +80,13 @@ def alternatives(slot: str, /, **answers: Implementation | tuple[str, ...]) -> N
     _keep_all(_alternatives, slot, answers)
 
 
-def equivalent(slot: str, old: str, new: str, *, because: str) -> None:
-    """Say that a changed line of our answer is right too: `old` and `new` are parts of the line
-    before and after, as `python -m autograder validate` prints them."""
-    if not (old.strip() and new.strip() and because.strip()):
-        raise ValueError(f"{slot}: an equivalent needs the words before, after, and a reason")
-    _equivalents.setdefault(slot, []).append(Equivalent(slot, old, new, because))
+def equivalent(slot: str, *words: str, because: str) -> None:
+    """Say that changed lines of our answer are right too. `words` are parts of a line before and
+    after, as `python -m autograder validate` prints them: old, new, old, new."""
+    for old, new in zip(words[::2], words[1::2], strict=True):
+        if not (old.strip() and new.strip() and because.strip()):
+            raise ValueError(f"{slot}: an equivalent needs the words before, after, and a reason")
+        _equivalents.setdefault(slot, []).append(Equivalent(slot, old, new, because))
 
 
 def in_the_library(slot: str, function: str, *, because: str) -> None:

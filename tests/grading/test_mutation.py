@@ -155,6 +155,14 @@ def test_an_equivalent_needs_a_reason():
         equivalent("u99.until", "a", "b", because=" ")
 
 
+def test_several_changes_have_one_reason(monkeypatch):
+    monkeypatch.setattr(exemplars, "_equivalents", known := {})
+    equivalent("u99.until", "a", "b", "c", "d", because="both say the same")
+    assert [(e.old, e.new) for e in known["u99.until"]] == [("a", "b"), ("c", "d")]
+    with pytest.raises(ValueError):
+        equivalent("u99.until", "a", "b", "c", because="what c becomes is missing")
+
+
 ENDINGS = {
     "leaves": "import os; os._exit(0)",
     "aborts": "import os; os.abort()",

@@ -382,7 +382,7 @@ def test_the_broken_plan_breaks_what_the_answer_says():
 
 def test_each_case_quotes_its_specification():
     for name, words in [
-        ("schedule.memory.liveness", [spec for spec, *_ in CASES]),
+        ("schedule.memory.liveness", [spec for *_, spec in CASES]),
         ("schedule.in_place.may_overwrite", [spec for spec, *_ in LEGAL]),
         ("schedule.in_place.may_overwrite", [spec for _, spec, _ in ILLEGAL]),
         ("passes.sink_relayouts", [spec for spec, *_ in RELAYOUTS]),

@@ -18,12 +18,8 @@ from course_lib.passes.fusion import groups as kernels
 
 # Kernels, and MB that they move, with the library's own fusion and nothing of what is further
 # (tests/units/test_u03.py).
-REFERENCE_BILL = {
-    "mlp": (3, 2.69),
-    "block": (15, 8.92),
-    "resnet18": (41, 95.9),
-    "mobilenet_v2": (72, 103.9),
-}
+REFERENCE_BILL = {"mlp": (3, 2.69), "block": (15, 8.92), "resnet18": (41, 95.9),
+                  "mobilenet_v2": (72, 103.9)}  # fmt: skip
 
 
 @exercise("u03.saved", unit=3, points=1, kind="number", further=True)
@@ -51,39 +47,30 @@ def pays() -> Rubric:
     sentences.
     """
     return Rubric(
-        criteria=(
-            "1 point: states the measured effect (little or none on a processor; whatever the "
-            "student's own table shows counts, noise too where the two times of a row show it) and "
-            "explains it with a number: the convolutions' arithmetic sets the time, with well over "
-            "a hundred operations for each byte saved, or 29 calls at about a microsecond against "
-            "tens of milliseconds. 1 point: names a case where it would pay and the right reason: "
-            "few operations per byte (depthwise convolutions, elementwise chains, small batches of "
-            "large activations), or short kernels where launches dominate (a GPU, tiny tensors). "
-            "Half a point off for 'fewer kernels are always faster', or for crediting the layout "
-            "level's gain to fusion."
-        ),
+        criteria="1 point: states the measured effect (little or none on a processor; whatever "
+                 "the student's own table shows counts, noise too where the two times of a row "
+                 "show it) and explains it with a number: the convolutions' arithmetic sets the "
+                 "time, with well over a hundred operations for each byte saved, or 29 calls at "
+                 "about a microsecond against tens of milliseconds. 1 point: names a case where "
+                 "it would pay and the right reason: few operations per byte (depthwise "
+                 "convolutions, elementwise chains, small batches of large activations), or short "
+                 "kernels where launches dominate (a GPU, tiny tensors). Half a point off for "
+                 "'fewer kernels are always faster', or for crediting the layout level's gain to "
+                 "fusion.",
         samples=(
-            Sample(
-                2,
-                "69 to 40 kernels left 98 percent of the time on my machine. The saved calls are "
-                "29 times about 1 µs, and the saved bytes belong to 3x3 convolutions that do more "
-                "than a hundred operations for each of them, so arithmetic sets the time before "
-                "and after. A net of depthwise convolutions would gain: two operations for each "
-                "byte saved, so it waits for memory and memory is what fusion saves.",
-            ),
-            Sample(
-                1,
-                "It hardly changed (101 percent), because a convolution computes so long that the "
-                "few bytes of a ReLU do not matter: over 100 operations for each byte. It would "
-                "help on larger images, because there are more bytes to save.",
-            ),
-            Sample(
-                0,
-                "There are fewer kernels, so less overhead, and the model is faster. On a larger "
-                "model it would be even faster because it has more kernels.",
-            ),
+            Sample(2, "69 to 40 kernels left 98 percent of the time on my machine. The saved "
+                   "calls are 29 times about 1 µs, and the saved bytes belong to 3x3 "
+                   "convolutions that do more than a hundred operations for each of them, so "
+                   "arithmetic sets the time before and after. A net of depthwise convolutions "
+                   "would gain: two operations for each byte saved, so it waits for memory and "
+                   "memory is what fusion saves."),
+            Sample(1, "It hardly changed (101 percent), because a convolution computes so long "
+                   "that the few bytes of a ReLU do not matter: over 100 operations for each "
+                   "byte. It would help on larger images, because there are more bytes to save."),
+            Sample(0, "There are fewer kernels, so less overhead, and the model is faster. On a "
+                   "larger model it would be even faster because it has more kernels."),
         ),
-    )
+    )  # fmt: skip
 
 
 @exercise("u03.cycle", unit=3, points=2, kind="inverse", further=True)

@@ -35,20 +35,13 @@ graph @f(%x: f32[16,16]) -> (f32[256]) {
   %m = sub(%k, %l) : f32[256]
   return %m
 }"""
-BROKEN_LIVES = [
-    Interval("a", 1024, 0, 2),
-    Interval("b", 1024, 1, 5),
-    Interval("d", 1024, 2, 3),
-    Interval("e", 2048, 3, 4),
-    Interval("g", 2048, 4, 6),
-    Interval("i", 1024, 5, 7),
-    Interval("j", 1024, 6, 8),
-    Interval("k", 1024, 7, 9),
-    Interval("l", 1024, 8, 9),
-]
-BROKEN_OFFSETS = {
-    "a": 0, "b": 1024, "d": 2048, "e": 3072, "g": 5120, "i": 0, "j": 1024, "k": 2048, "l": 0,
+_ROWS = {  # of each value its size, the steps from which and to which it lives, and its offset
+    "a": (1024, 0, 2, 0), "b": (1024, 1, 5, 1024), "d": (1024, 2, 3, 2048),
+    "e": (2048, 3, 4, 3072), "g": (2048, 4, 6, 5120), "i": (1024, 5, 7, 0),
+    "j": (1024, 6, 8, 1024), "k": (1024, 7, 9, 2048), "l": (1024, 8, 9, 0),
 }  # fmt: skip
+BROKEN_LIVES = [Interval(name, *life) for name, (*life, _) in _ROWS.items()]
+BROKEN_OFFSETS = {name: offset for name, (*_, offset) in _ROWS.items()}
 
 
 @exercise("u04.clash", unit=4, points=2, kind="evidence", further=True)

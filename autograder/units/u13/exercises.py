@@ -31,15 +31,8 @@ def mend() -> dict[str, dict[int, str]]:
     Change at most two words of STUCK and four of RACE. A word is one engine that you add to a
     `wait` or `signal`, or take from it.
     """
-    return {
-        "stuck": {4: "signal=load,store", 9: "wait=load,store signal=store"},
-        "race": {
-            0: "",
-            1: "signal=execute",
-            4: "signal=load,store",
-            6: "wait=execute signal=execute",
-        },
-    }
+    race = {0: "", 1: "signal=execute", 4: "signal=load,store", 6: "wait=execute signal=execute"}
+    return {"stuck": {4: "signal=load,store", 9: "wait=load,store signal=store"}, "race": race}
 
 
 @exercise("u13.encode", unit=13, points=2, kind="implement", further=True)

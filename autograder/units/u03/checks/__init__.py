@@ -11,12 +11,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, valid_graph
 from autograder.units.u03.checks.groups_cases import small
-from course_lib.ir.graph.build import exp, reduce_sum, relu
+from course_lib.ir.graph.build import exp, reduce_sum, relu, trace
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import Node, inp
+from course_lib.ir.graph.node import Node
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.fusion.groups import CONTRACTIONS, kind_of
@@ -31,55 +32,48 @@ ALL = "Count everything that is read and written, before and after"
 MANY = "How many MB are no longer moved"
 
 
-@checks("u03.saved", spec=[UNIT, ONCE, OFTEN, "and writes its result once", MANY, ALL, ANY,
-        "The program has no constants and one output",
-        "An answer within 1 % is right"])  # fmt: skip
-def counts_what_is_not_moved(saved):
-    """A chain, a value with two readers, one that is used twice, operands that two kernels read."""
-    cases = _moving()
-    for graph, wanted, problem, spec in cases:
-        value = a_number(saved(graph), unit="MB")
-        if not math.isclose(value, wanted, rel_tol=0.01, abs_tol=1e-9):
-            slips = [slip for factor, slip in _SLIPS.items()
-                     if wanted and math.isclose(value * factor, wanted, rel_tol=1e-3)]  # fmt: skip
-            problem, spec = slips[0] if slips else (problem, spec)
-            raise Wrong(problem, program=graph, got=f"{value:.4g} MB", expected=f"{wanted:.4g} MB",
-                        spec=spec)  # fmt: skip
-    return f"{len(cases)} programs by hand"
-
-
-def _moving() -> list[tuple[Graph, float, str, str]]:
-    """(program, MB that one kernel saves, what to think of, words of the text)"""
-    x, y, w = (inp(name, "f32[500,500]") for name in "xyw")  # 1 MB each
-    a = exp(x)
-    total = x + y
-    return [
-        (Graph.of([x], [relu(a)]), 2.0, "One kernel writes the value between them, the "
-         "other reads it.", ONCE),
-        (Graph.of([x], [relu(x)]), 0.0, "One kernel is one kernel already.", MANY),
-        (Graph.of([x], [relu(relu(relu(a)))]), 6.0, "There are three values between four kernels.",
-         ALL),
-        (Graph.of([x], [a * relu(a)]), 5.0, "Of the two values between the kernels, one has two "
-         "readers.", ALL),
-        (Graph.of([x, y], [total * total]), 2.0, "mul uses one operand twice: that "
-         "must count as one read.", OFTEN),
-        (Graph.of([x], [x * exp(x)]), 3.0, "Two kernels read x: for one kernel that must count "
-         "as one read.", ALL),
-        (Graph.of([x, y, w], [relu(x @ w + y)]), 4.0, "What the caller gives must be "
-         "counted both before and after.", ALL),
-        (Graph.of([x], [reduce_sum(a, (1,))]), 2.0, "All that a reduction reads must be counted.",
-         ONCE),
-        (Graph.of([x, y], [relu(x @ y) @ y]), 5.0, "None of our kernels holds two products; "
-         "they must be counted all the same.", ANY),
-    ]  # fmt: skip
-
-
+MB = "f32[500,500]"  # that many
+SAVED: list[tuple[Graph, float, str, str]] = [  # a program, MB saved, what to think of, words
+    (trace(lambda x: relu(exp(x)), MB), 2.0, "One kernel writes the value between them, the other "
+     "reads it.", ONCE),
+    (trace(lambda x: relu(x), MB), 0.0, "One kernel is one kernel already.", MANY),
+    (trace(lambda x: relu(relu(relu(exp(x)))), MB), 6.0, "There are three values between four "
+     "kernels.", ALL),
+    (trace(lambda x: (a := exp(x)) * relu(a), MB), 5.0, "Of the two values between the kernels, "
+     "one has two readers.", ALL),
+    (trace(lambda x, y: (total := x + y) * total, MB, MB), 2.0, "mul uses one operand twice: that "
+     "must count as one read.", OFTEN),
+    (trace(lambda x: x * exp(x), MB), 3.0, "Two kernels read x: for one kernel that must count as "
+     "one read.", ALL),
+    (trace(lambda x, y, w: relu(x @ w + y), MB, MB, MB), 4.0, "What the caller gives must be "
+     "counted both before and after.", ALL),
+    (trace(lambda x: reduce_sum(exp(x), (1,)), MB), 2.0, "All that a reduction reads must be "
+     "counted.", ONCE),
+    (trace(lambda x, y: relu(x @ y) @ y, MB, MB), 5.0, "None of our kernels holds two products; "
+     "they must be counted all the same.", ANY),
+]  # fmt: skip
 # What the right number was multiplied by, and what was overlooked.
-_SLIPS = {
-    2**20 / 1e6: ("The answer must be in MB; this one is in MiB, 2**20 bytes.", UNIT),
-    1e-6: ("The answer must be in MB; this one is in bytes.", UNIT),
-    4.0: ("The answer must be in MB; this one counts numbers. An f32 has four bytes.", UNIT),
+SLIPS = {
+    2**20 / 1e6: "The answer must be in MB; this one is in MiB, 2**20 bytes.",
+    1e-6: "The answer must be in MB; this one is in bytes.",
+    4.0: "The answer must be in MB; this one counts numbers. An f32 has four bytes.",
 }
+
+
+@for_each("u03.saved", SAVED, "{} programs by hand", spec=[UNIT, ONCE, OFTEN, "and writes its "
+          "result once", "The program has no constants and one output", "An answer within 1 % is "
+          "right"])  # fmt: skip
+def counts_what_is_not_moved(saved, graph, wanted, problem, spec):
+    """A chain, a value with two readers, one that is used twice, operands that two kernels read."""
+    value = a_number(saved(graph), unit="MB")
+    if math.isclose(value, wanted, rel_tol=0.01, abs_tol=1e-9):
+        return
+    for factor, slip in SLIPS.items():
+        if wanted and math.isclose(value * factor, wanted, rel_tol=1e-3):
+            problem, spec = slip, UNIT
+    got, expected = f"{value:.4g} MB", f"{wanted:.4g} MB"
+    raise Wrong(problem, program=graph, got=got, expected=expected, spec=spec)
+
 
 # ── u03.cycle ──
 
@@ -202,8 +196,8 @@ def judged(illegal: Any, graph: Graph, groups: dict[str, list[Node]]) -> dict[st
     given = {str(letter): str(reason) for letter, reason in answer.items()}
     for letter, reason in given.items():
         if letter not in groups:
-            problem = f"The letters must be among {', '.join(groups)}; there is no {letter!r}."
-            raise Wrong(problem, spec=DICT)
+            known = ", ".join(groups)
+            raise Wrong(f"The letters must be among {known}; there is no {letter!r}.", spec=DICT)
         if reason not in REASONS:
             problem = f"A reason must be one of these: {'; '.join(REASONS)}."
             raise Wrong(problem, got=repr(reason), spec=FIRST)

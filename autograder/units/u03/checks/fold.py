@@ -150,10 +150,8 @@ def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
 
 def _all_fold(left: int, norms: int) -> str:
     """Why all must go; where only some are left, the old graph may still be read."""
-    problem = (
-        "Each of these batch norms has a convolution before it, with no more than a bias "
-        "between them, and nothing else reads what is between them, so all must be folded. "
-    )
+    problem = "Each of these batch norms has a convolution before it, with no more than a bias "
+    problem += "between them, and nothing else reads what is between them, so all must be folded. "
     old = f"Of {norms}, {left} {'are' if left > 1 else 'is'} left. If you fold them all, a new "
     old += "convolution reads a node of the old graph: take its x from `inputs`."
     return f"{problem}{old * (left < norms)}".strip()

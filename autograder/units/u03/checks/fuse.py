@@ -17,52 +17,49 @@ ALL_USERS = "in x * sigmoid(x), both users of x"
 @checks(FUSE, spec=[*WORDS, ALL_USERS])
 def fuse_groups_what_can_be_one_kernel(fuse):
     """Chains, epilogues, outputs, values with several readers, and ways through other kernels."""
-    cases = simple()
-    for case, problem in cases:
-        try:
-            grouped_as_said(case, _asking_this(fuse, case))
-        except Wrong as error:
-            error.problem = f"{problem} {error.problem}"
-            raise
-    return f"{len(cases)} programs with known kernels"
+    for case, problem in simple():
+        _groups_as_said(fuse, case, problem)
+    return f"{len(simple())} programs with known kernels"
 
 
 @checks(FUSE, spec=WORDS)
 def fuse_groups_as_the_words_say(fuse):
     """Other types, empty tensors, rows, dead nodes, outputs twice, dear edges, models."""
-    cases = sharp()
-    for case in cases:
-        grouped_as_said(case, _asking_this(fuse, case))
-    return f"{len(cases)} programs, each operation in its group"
+    for case in sharp():
+        _groups_as_said(fuse, case)
+    return f"{len(sharp())} programs, each operation in its group"
 
 
 @checks(FUSE, given=asked(size=8) | fans(), examples=60, spec=WORDS)
 def fuse_puts_each_node_into_its_group(fuse, case):
     """A node joins the group of its users where all conditions hold, and nowhere else."""
-    grouped_as_said(case, _asking_this(fuse, case))
+    _groups_as_said(fuse, case)
 
 
-def _asking_this(fuse: Any, case: Asked) -> Any:
-    """The result on the program of this case, while `should_fuse` answers what the case says."""
+def _groups_as_said(fuse: Any, case: Asked, problem: str = "") -> None:
+    """The groups are right while `should_fuse` answers what the case says. `problem` is what is
+    special about it."""
     try:
-        return beside(fuse, {"passes.should_fuse": case.pays})(case.graph)
+        grouped_as_said(case, beside(fuse, {"passes.should_fuse": case.pays})(case.graph))
     except Crashed as error:
         error.program = case.graph
+        raise
+    except Wrong as error:
+        error.problem = f"{problem} {error.problem}".strip()
         raise
 
 
 @checks(FUSE, given=images(), examples=25, spec=WORDS)
 def fuse_groups_convolutions(fuse, case):
     """The same with convolutions, biases, residuals and reductions over the image."""
-    grouped_as_said(case, _asking_this(fuse, case))
+    _groups_as_said(fuse, case)
 
 
 @checks(FUSE, spec=WORDS)
 def fuse_looks_at_each_node_once(fuse):
     """180 operations with 2**60 paths."""
     few = with_steps(fuse, 400_000, "180 operations", "each shared node is walked once per path")
-    case = Asked(named(diamond()), runs=False)
-    grouped_as_said(case, _asking_this(few, case))
+    _groups_as_said(few, Asked(named(diamond()), runs=False))
     return "a program with 2**60 paths"
 
 

@@ -59,10 +59,7 @@ def sharp() -> list[Asked]:
         trace(lambda x: neg(transpose(exp(transpose(x, (1, 0))), (1, 0))), "f32[2,4]"),
         trace(lambda x: relu(reduce_sum(x, (0,))) * 2.0, "f32[3,4]"),
         trace(lambda x, w: [relu(x @ w) * 2.0, x], *square),
-        *(
-            decompose(trace(lambda x: apply("softmax", x * 2.0), f"{t}[2,4]"))
-            for t in ("f32", "f64")
-        ),
+        *(decompose(trace(_softmax, kind)) for kind in ("f32[2,4]", "f64[2,4]")),
         trace(lambda x, w: transpose(relu(x @ w), (1, 0)), *square),
         trace(lambda x: [neg(y := relu(exp(x))), y, x], "f32[4]"),
         trace(lambda x: [y := relu(exp(x)), neg(y)], "f32[4]"),
@@ -73,14 +70,18 @@ def sharp() -> list[Asked]:
         _pooled(),
     ]
     x = inp("x", "f32[4]")
-    twice, dead = relu(neg(x)), neg(exp(x))
-    programs += [Graph.of([x], [twice, twice]), Graph.of([x], [twice], also=[dead])]
+    twice = relu(neg(x))
+    programs += [Graph.of([x], [twice, twice]), Graph.of([x], [twice], also=[neg(exp(x))])]
     asked = [Asked(named(graph)) for graph in programs]
     diamond = named(trace(lambda x: (a := exp(x)) * sigmoid(a) + neg(a), "f32[4]"))
     again = named(_chain([neg, relu] * 3, "f32[4]"))
     asked += [Asked(diamond, frozenset([edge])) for edge in edges(diamond)]
     asked += [Asked(again, frozenset([edge])) for edge in edges(again)[:2]]
     return [*asked, *(Asked(named(graph), runs=False) for graph in PROGRAMS.values())]
+
+
+def _softmax(x: Node) -> Node:
+    return apply("softmax", x * 2.0)
 
 
 def _pooled() -> Graph:
@@ -93,12 +94,11 @@ def _pooled() -> Graph:
 def images(draw: st.DrawFn, size: int = 6) -> Asked:
     """Convolutions, biases, residuals and reductions in a row, and an edge that does not pay."""
     x = inp("x", draw(st.sampled_from(("f32[1,2,3,3]", "f64[2,2,3]"))))
-    rank = x.type.rank - 2
     values: list[Node] = [x]
     for k in range(draw(st.integers(1, size))):
         y = draw(st.sampled_from(values[-3:]))
         op = draw(st.sampled_from(("conv", "conv", "bias", "add", "mul", "relu", "exp", "mean")))
-        values.append(_on_an_image(op, y, draw(st.sampled_from(values)), k, rank))
+        values.append(_on_an_image(op, y, draw(st.sampled_from(values)), k))
     others = draw(st.lists(st.sampled_from(values[1:]), max_size=1))
     graph = Graph.of([x], list(dict.fromkeys([values[-1], *others])))
     return with_dear_edges(draw, graph, 1)
@@ -115,18 +115,17 @@ def fans(draw: st.DrawFn, most: int = 5) -> Asked:
     return with_dear_edges(draw, graph, 1)
 
 
-def _on_an_image(op: str, y: Node, other: Node, k: int, rank: int) -> Node:
-    numbers = np.random.default_rng(k).integers(-2, 3, (2, 2, *[1] * rank)) / 4
-    if op == "conv":
-        return apply("conv", y, const(numbers, y.type.dtype))
-    if op == "bias":
-        return y + const(numbers[:1], y.type.dtype)
-    if op == "mean":
-        axes = tuple(range(2, 2 + rank))
-        return tanh(y - reduce_sum(y, axes, keepdims=True))
-    if op in ("add", "mul"):
-        return tanh(apply(op, y, other))
-    return relu(y) if op == "relu" else sigmoid(y)
+def _on_an_image(op: str, y: Node, other: Node, k: int) -> Node:
+    axes = tuple(range(2, y.type.rank))
+    numbers = np.random.default_rng(k).integers(-2, 3, (2, 2, *[1] * len(axes))) / 4
+    makers: dict[str, Callable[[], Node]] = {
+        "conv": lambda: apply("conv", y, const(numbers, y.type.dtype)),
+        "bias": lambda: y + const(numbers[:1], y.type.dtype),
+        "mean": lambda: tanh(y - reduce_sum(y, axes, keepdims=True)),
+        "relu": lambda: relu(y),
+        "exp": lambda: sigmoid(y),
+    }
+    return makers[op]() if op in makers else tanh(apply(op, y, other))
 
 
 def _chain(ops: Collection[Callable[[Node], Node]], kind: str) -> Graph:

@@ -11,7 +11,7 @@ from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import checks
 from autograder.check.properties import live_ops, same_meaning
 from autograder.units.u03.checks import horizontal_cases as given
-from autograder.units.u03.checks.horizontal_cases import first, flat, moved, product
+from autograder.units.u03.checks.horizontal_cases import BIASED, MOVED, SAME, moved, product
 from autograder.units.u03.checks.results import counted, keeps_origins, leaves, ops_of, wrong
 from course_lib.ir.graph.build import relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph
@@ -19,9 +19,8 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
 
 HORIZONTAL = "passes.horizontal"
-MERGE, SAME = "Merge matrix products of one operand", "Merged are those that read the same node"
+MERGE = "Merge matrix products of one operand"
 COLUMNS, SUMS = "concat(w_0 .. w_n-1)", "concat(b_0 .. b_n-1)"
-BIASED, MOVED = "all have a bias or all have none", "whose results are only moved next"
 BATCHES = "x may have batch axes in front"
 REPLACED = "what is replaced stays behind for `dce`"
 MERGED = (MERGE, "n >= 2", "y = matmul(x, concat(w_0 .. w_n-1))", COLUMNS, SUMS, BATCHES, SAME,
@@ -53,7 +52,7 @@ def horizontal_merges_siblings(horizontal):
         ([moved(x @ w), relu(x @ w), moved(x @ v)], 2, MOVED, -1),
         (ones, 1, BIASED, -1),
         (zeros, 1, BIASED, 1),
-        ([moved(x @ w), first(again), moved(again), flat(x @ v)], 1, COLUMNS, 0),
+        ([moved(x @ w), given.first(again), moved(again), given.flat(x @ v)], 1, COLUMNS, 0),
         ([moved(x @ w), moved(x @ v), *rest], 1, MERGE, -1),
         (many, 1, COLUMNS, -1),
     ]

@@ -58,16 +58,21 @@ def families(draw: st.DrawFn, most: int = 4) -> Graph:
     return Graph.of(operands, ends, "families")
 
 
+SAME, BIASED = "Merged are those that read the same node", "all have a bias or all have none"
+CONSTANT = "products by a constant matrix"
+MOVED = "whose results are only moved next"
+BIAS = "with the constant bias if"
+
+
 @functools.cache
 def left_alone() -> list[Case]:
     """Programs in which nothing may be merged."""
-    return [*_other_families(), *_no_candidates()]
-
-
-def _other_families() -> list[Case]:
-    x, y, w = inp("x", "f32[4,6]"), inp("y", "f32[4,6]"), inp("w", "f32[6,3]")
-    one, two = product(x, 2, 1), product(x, 3, 2)
-    chained = product(relu(product(x, 6, 3)), 2, 4)
+    x, y, w, b = map(inp, "xywb", ("f32[4,6]", "f32[4,6]", "f32[6,3]", "f32[3]"))
+    one, two, biased = product(x, 2, 1), product(x, 3, 2), product(x, 2, 1, bias=True)
+    square = product(x, 6, 3)
+    chained = product(relu(square), 2, 4)
+    number, column = const(np.float32(2)), const(np.ones((4, 1), np.float32))
+    cubes = const(np.arange(36, dtype=np.float32).reshape(2, 6, 3))
     cases: list[tuple[list[Node], str, str]] = [
         ([moved(one), moved(product(y, 2, 2))], "They read two operands.", SAME),
         ([moved(one), moved(product(x, 3, 2, bias=True))], "Only one has a bias.", BIASED),
@@ -78,25 +83,7 @@ def _other_families() -> list[Case]:
         ([moved(one)], "There is only one.", "n >= 2"),
         ([moved(product(relu(x), 2, k)) for k in (1, 2)],
          "Two relus compute the same, but are two nodes.", SAME),
-    ]  # fmt: skip
-    return [(Graph.of([x, y, w], ends), why, spec) for ends, why, spec in cases]
-
-
-SAME, BIASED = "Merged are those that read the same node", "all have a bias or all have none"
-CONSTANT = "products by a constant matrix"
-MOVED = "whose results are only moved next"
-BIAS = "with the constant bias if"
-
-
-def _no_candidates() -> list[Case]:
-    """One product can be merged; the other one is nothing that `branches` finds."""
-    x, b = inp("x", "f32[4,6]"), inp("b", "f32[3]")
-    one, two = product(x, 2, 1), product(x, 3, 2)
-    biased = product(x, 2, 1, bias=True)
-    number, column = const(np.float32(2)), const(np.ones((4, 1), np.float32))
-    square = product(x, 6, 3)
-    cubes = const(np.arange(36, dtype=np.float32).reshape(2, 6, 3))
-    cases: list[tuple[list[Node], str, str]] = [
+        # One product can be merged; the other one is nothing that `branches` finds.
         ([moved(one), two], "One product is returned.", MOVED),
         ([moved(one), moved(two), two], "One is returned, and moved.", MOVED),
         ([moved(one), moved(two), relu(two)], "One is moved, and read by a relu.", MOVED),
@@ -112,6 +99,6 @@ def _no_candidates() -> list[Case]:
         ([moved(square), moved(const(np.ones((3, 4), np.float32)) @ x)],
          "The matrix stands on the left.", CONSTANT),
     ]  # fmt: skip
-    graphs = [(Graph.of([x, b], ends), why, spec) for ends, why, spec in cases]
+    graphs = [(Graph.of([x, y, w, b], ends), why, spec) for ends, why, spec in cases]
     dead = Graph.of([x], [moved(one)], also=[two])
     return [*graphs, (dead, "Nobody reads the second.", MOVED)]

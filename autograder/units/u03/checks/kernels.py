@@ -27,15 +27,12 @@ HOLDS = "one kernel can hold the group with it"
 PAYS = "it pays for each of its users"
 OWN = "Otherwise it begins a group of its own"
 WRITTEN = "`as_kernels` writes the groups down"
-WORDS = (
-    *(JOINS, "it has users", EVERYONE, HOLDS, "`fits(node, group)`", PAYS, OWN, WRITTEN),
-    *("Put connected nodes into groups", "The result is the same bit for bit"),
-)
+WORDS = (JOINS, "it has users", EVERYONE, HOLDS, "`fits(node, group)`", PAYS, OWN, WRITTEN,
+         "Put connected nodes into groups", "The result is the same bit for bit")  # fmt: skip
 
-NOTHING_SHARED = (
-    "Here no two operations share a kernel. `as_kernels` asks whether nodes have the same list "
-    "object: append to the users' list, for `group + [node]` is a new list."
-)
+NOTHING_SHARED = ("Here no two operations share a kernel. `as_kernels` asks whether nodes have the "
+                  "same list object: append to the users' list, for `group + [node]` is a new "
+                  "list.")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -114,11 +111,10 @@ class _Groups:
         self.group_of: dict[Node, list[Node]] = {}
         for node in case.graph.ops:
             if (count := len(kernels[node.name])) != 1:
-                problem = (
-                    f"Every operation must be in one kernel, dead ones too; %{node.name} is in"
-                )
+                problem = "Every operation must be in one kernel, dead ones too;"
                 names = "This check knows the operations by their names."
-                raise self.wrong(f"{problem} {count or 'none'}. {names}", OWN)
+                text = f"{problem} %{node.name} is in {count or 'none'}. {names}"
+                raise self.wrong(text, OWN)
             self.group_of[node] = together[kernels[node.name][0]]
             self.group_of[node].append(node)
 

@@ -11,19 +11,12 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+from autograder.check.cases import for_each
 from autograder.check.framework import checks
 from autograder.units.u03.checks import onnx_models as given
 from autograder.units.u03.checks import onnx_results as results
 from autograder.units.u03.checks.onnx_left import left_alone, mixtures
-from autograder.units.u03.checks.onnx_results import (
-    FOLD_ALL,
-    FORMULA,
-    called,
-    folds,
-    ops_of,
-    same,
-    wrong,
-)
+from autograder.units.u03.checks.onnx_results import FOLD_ALL, called, folds, ops_of, same, wrong
 
 FOLD = "frontend.onnx_surgery.fold_batch_norms"
 FOLD_EPSILON = "`epsilon` is an attribute of the batch norm"
@@ -50,16 +43,13 @@ def onnx_fold_folds_all(fold_batch_norms, model):
     folds(model, fold_batch_norms)
 
 
-@checks(FOLD, spec=[*WORDS, *(spec for _, _, spec in left_alone())])
-def onnx_fold_leaves_what_it_must(fold_batch_norms):
+@for_each(FOLD, left_alone(), "{} models with nothing to fold", spec=WORDS)
+def onnx_fold_leaves_what_it_must(fold_batch_norms, before, problem, spec):
     """Other readers, training mode, weights that are no constants, transposed convolutions."""
-    cases = left_alone()
-    for before, problem, spec in cases:
-        after = called(fold_batch_norms, before)
-        if results.kinds(after.graph) != results.kinds(before.graph):
-            raise wrong(f"{problem} So everything must stay as it is.", before, after, spec)
-        same(before, after, spec)
-    return f"{len(cases)} models with nothing to fold"
+    after = called(fold_batch_norms, before)
+    if results.kinds(after.graph) != results.kinds(before.graph):
+        raise wrong(f"{problem} So everything must stay as it is.", before, after, spec)
+    same(before, after, spec)
 
 
 @checks(FOLD, given=mixtures(), examples=25, what="random models", spec=[*WORDS, STAYS])
@@ -77,7 +67,9 @@ def onnx_fold_takes_every_pair(fold_batch_norms):
         folds(before, fold_batch_norms, spec, problem=problem)
     mixed = given.two_pairs("Sum(c1, y1, y2)")
     folds(mixed, fold_batch_norms, left=1, problem="The first norm must stay, the second can go.")
-    for before, spec in ((given.empty_bias(), NO_BIAS), (given.twice(), IN_A_ROW)):
+    unnamed = given.small('c = Conv(x, w, "")\n' + given.norm(), "y")  # its bias: fold it or not
+    twice = given.small(given.PAIR + given.norm("y", "z"), "z")
+    for before, spec in ((unnamed, NO_BIAS), (twice, IN_A_ROW)):
         after = same(before, called(fold_batch_norms, before), spec)
         if ops_of(after)["BatchNormalization"] > 1:
             raise wrong("Of two norms in a row the first must be folded.", before, after, spec)
@@ -133,4 +125,4 @@ def _same_in_single(before: onnx.ModelProto, after: onnx.ModelProto, tolerance: 
     """The same in f32, which onnxruntime runs."""
     copies = (onnx.ModelProto.FromString(m.SerializeToString()) for m in (before, after))
     old, new = (given.typed(copy, np.float32) for copy in copies)
-    same(old, new, FORMULA, tolerance)
+    same(old, new, results.FORMULA, tolerance)

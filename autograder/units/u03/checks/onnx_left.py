@@ -73,9 +73,8 @@ def mixtures(draw: st.DrawFn, most: int = 3) -> tuple[onnx.ModelProto, int]:
         op = "ConvTranspose" if kind == "transposed" else "Conv"
         nodes += f"{c} = {op}({', '.join([x, *parameters])})\n"
         nodes += f"t{k} = Tanh({c})\n" if kind == "between" else ""
-        nodes += norm(
-            f"t{k}" if kind == "between" else c, f"y{k}", f"epsilon={0.01 * which + 0.01}"
-        )
+        end = f"t{k}" if kind == "between" else c
+        nodes += norm(end, f"y{k}", f"epsilon={0.01 * which + 0.01}")
         parameters += [name.replace("y", f"y{k}", 1) for name in OTHERS]
         name, x = parameters[which % len(parameters)], f"y{k}"
         inputs += [name] * (kind == "replaceable")

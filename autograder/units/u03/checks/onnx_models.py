@@ -19,6 +19,8 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper, parser
 
+from autograder.units.u03.checks.onnx_results import ATTRIBUTES, ENDS
+
 SIGNAL = (1, 4, 5)  # n, c, length
 Sizes = Mapping[str, tuple[int, ...]]
 Case = tuple[onnx.ModelProto, str, str]  # a model, what is special, words of the specification
@@ -35,9 +37,9 @@ def small(nodes: str, *outputs: str, x: tuple[int, ...] = SIGNAL, sizes: Sizes |
     graph = parser.parse_graph(f"small (float[{given}] x) => ({results}) {{ {nodes} }}")
     for node in graph.node:
         node.name = node.output[0]
-    rng, sizes = np.random.default_rng(seed), sizes or {}
+    rng = np.random.default_rng(seed)
     for name in [*idle, *_unwritten(graph, {"x", ""})]:
-        size = sizes.get(name, _size(name, len(x) - 2))
+        size = (sizes or {}).get(name, _size(name, len(x) - 2))
         low_, high = (low, 20 * low) if "var" in name else (-1.0, 1.0)
         array = _SINGLE.get(name, rng.uniform(low_, high, size).astype(np.float32))
         graph.initializer.append(numpy_helper.from_array(array, name))
@@ -45,8 +47,8 @@ def small(nodes: str, *outputs: str, x: tuple[int, ...] = SIGNAL, sizes: Sizes |
         if tensor.name in inputs:
             kind = helper.make_tensor_value_info(tensor.name, TensorProto.FLOAT, tensor.dims)
             graph.input.append(kind)
-    domains = [("", opset), *[("nobody", 1)] * ("nobody." in nodes)]
-    opsets = [helper.make_opsetid(*domain) for domain in domains]
+    opsets = [helper.make_opsetid("", opset)]
+    opsets += [helper.make_opsetid("nobody", 1)] * ("nobody." in nodes)
     return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
@@ -156,10 +158,8 @@ def models(draw: st.DrawFn, most: int = 3) -> onnx.ModelProto:
 
 
 EPSILON = "`epsilon` is an attribute of the batch norm; without it, it is 1e-5"
-ATTRIBUTES = "Its attributes stay"
 EACH = "Fold each BatchNormalization of an ONNX model"
 KEEP = "Initializers that others read keep their values"
-ENDS = "The inputs and outputs of the graph keep their names"
 HELD = "what a node Constant holds, and an Identity of either"
 OTHERS = ("y_scale", "y_shift", "y_mean", "y_var")
 
@@ -232,16 +232,6 @@ def _weight_as_an_output() -> onnx.ModelProto:
     model = small(PAIR, "y", idle=["spare"], inputs=["spare"])
     model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, [4, 4, 1]))
     return model
-
-
-def empty_bias() -> onnx.ModelProto:
-    """A Conv whose third operand is left out by the name "": to fold it or not is both right."""
-    return small('c = Conv(x, w, "")\n' + norm(), "y")
-
-
-def twice() -> onnx.ModelProto:
-    """Two norms in a row: the first can be folded, and then perhaps the second."""
-    return small(PAIR + norm("y", "z"), "z")
 
 
 def two_pairs(end: str) -> onnx.ModelProto:

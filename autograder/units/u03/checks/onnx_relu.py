@@ -10,23 +10,21 @@ from typing import Any
 
 import onnx
 
+from autograder.check.cases import for_each
 from autograder.check.framework import checks
+from autograder.units.u03.checks import onnx_relu_cases as given
 from autograder.units.u03.checks import onnx_results as results
 from autograder.units.u03.checks.onnx_models import small
-from autograder.units.u03.checks.onnx_relu_cases import apart, chains, pairs
+from autograder.units.u03.checks.onnx_relu_cases import FUSE, IMPORT, INSIDE, NOTHING, chains
 from autograder.units.u03.checks.onnx_results import ENDS, NEW, Model, ops_of, wrong
 
 RELU = "frontend.onnx_surgery.fuse_relu"
 DOMAIN = "com.microsoft"
-FUSE = "Make one node of each Conv and the Relu that reads it"
 RULE = 'y = FusedConv(x, w, b) {activation = "Relu"}'
 KEEPS = "It keeps the Conv's operands and attributes, and gets one more attribute"
 OWN = 'one of onnxruntime\'s own operators, in the domain "com.microsoft"'
-IMPORT = "`opset_import` names its domain, once, in version 1"
-NOTHING = "If none was, nothing changes"
 STAYS = "A pair stays as it is"
 GIVEN = "The model that was given is not changed"
-INSIDE = "What stands in a graph inside a node (the branches of an If) stays as it is"
 WORDS = (FUSE, RULE, KEEPS, OWN, IMPORT, NOTHING, STAYS, GIVEN, ENDS, INSIDE, NEW,
          "If at least one pair was fused")  # fmt: skip
 
@@ -38,34 +36,29 @@ def relu_fuses_one(fuse_relu):
         for bias in ("", ", b"):
             nodes = f"c = Conv <pads={[1] * (2 * rank)}> (x, w{bias}) z = Relu(c)"
             sizes = {"w": (6, 4, *[3] * rank), "b": (6,)}
-            fused(small(nodes, "z", x=(1, 4, *[5] * rank), sizes=sizes), fuse_relu, 1)
+            fused(fuse_relu, small(nodes, "z", x=(1, 4, *[5] * rank), sizes=sizes), 1)
     return "one pair, with and without a bias"
 
 
-@checks(RELU, spec=[*WORDS, *(spec for _, _, spec in apart())])
-def relu_leaves_what_it_must(fuse_relu):
+@for_each(RELU, given.apart(), "{} models with nothing to fuse", spec=WORDS)
+def relu_leaves_what_it_must(fuse_relu, before, problem, spec):
     """Other readers, outputs, other operators, other types, and pairs inside an If."""
-    for before, problem, spec in apart():
-        fused(before, fuse_relu, 0, problem, spec)
-    return f"{len(apart())} models with nothing to fuse"
+    fused(fuse_relu, before, 0, problem, spec)
 
 
-@checks(RELU, spec=[*WORDS, *(spec for _, _, _, spec in pairs())])
-def relu_fuses_every_pair(fuse_relu):
+@for_each(RELU, given.pairs(), "{} models with known pairs", spec=WORDS)
+def relu_fuses_every_pair(fuse_relu, *row):
     """Attributes, readers of the Relu, several pairs, files that were fused before."""
-    for before, wanted, problem, spec in pairs():
-        fused(before, fuse_relu, wanted, problem, spec)
-    return f"{len(pairs())} models with known pairs"
+    fused(fuse_relu, *row)
 
 
 @checks(RELU, given=chains(), examples=25, what="random models", spec=WORDS)
 def relu_fuses_what_it_can(fuse_relu, case):
     """Pairs that can be fused, between others that cannot."""
-    model, wanted = case
-    fused(model, fuse_relu, wanted)
+    fused(fuse_relu, *case)
 
 
-def fused(before: Model, fuse: Any, wanted: int, problem: str = "", spec: str = "") -> None:
+def fused(fuse: Any, before: Model, wanted: int, problem: str = "", spec: str = "") -> None:
     """`wanted` pairs have become one node each, rightly written, and nothing else has changed."""
     after = results.called(fuse, before, GIVEN)
     _right_count(before, after, wanted, problem, spec or (FUSE if wanted else STAYS))
@@ -128,10 +121,8 @@ def _the_rest_is_the_same(before: Model, after: Model) -> None:
                   for m in (before, after))  # fmt: skip
     if ours != mine:
         raise wrong("The weights must stay as they are in the file.", before, after, KEEPS)
-    changed = results.nodes_of(after.graph) != results.nodes_of(before.graph) or _types(
-        after
-    ) != _types(before)
-    if not ops_of(after)["FusedConv"] and changed:
+    old, new = ((results.nodes_of(m.graph), _types(m)) for m in (before, after))
+    if not ops_of(after)["FusedConv"] and old != new:
         problem = "Nothing can be fused here, so everything must stay as it is."
         raise wrong(problem, before, after, NOTHING)
     if len({results.as_bytes(results.inner_graphs(model.graph)) for model in (before, after)}) > 1:

@@ -21,9 +21,9 @@ NODE, WITHIN = "another node", "a graph inside a node"
 CALLER = "because c is an output of the graph"
 FLOATS = "does not say that w holds 32-bit floats"
 FUSE = "Make one node of each Conv and the Relu that reads it"
-INNER = "What stands in a graph inside a node (the branches of an If) stays as it is"
+INSIDE = "What stands in a graph inside a node (the branches of an If) stays as it is"
 ATTRIBUTES = "It keeps the Conv's operands and attributes"
-ONCE = "`opset_import` names its domain, once, in version 1"
+IMPORT = "`opset_import` names its domain, once, in version 1"
 OTHERS = "if one of the two has a `domain` that is not empty"
 NOTHING = "If none was, nothing changes"
 PAIR = f"{CONV}y = Relu(c)\n"
@@ -49,7 +49,7 @@ def apart() -> list[Case]:
         (typed(small(PAIR, "y"), np.float16), "w is in half precision.", FLOATS),
         (typed(small(PAIR, "y"), np.float64), "w is in double precision.", FLOATS),
         (small(choice(PAIR, r="y"), "z"),
-         "The pair stands in the branches of an If.", INNER),
+         "The pair stands in the branches of an If.", INSIDE),
         *((small(PAIR.replace(op, f"nobody.{op}"), "y"), f"The {op} is of another domain.", OTHERS)
           for op in ("Conv", "Relu")),
     ]  # fmt: skip
@@ -86,19 +86,19 @@ def pairs() -> list[tuple[onnx.ModelProto, int, str, str]]:
          "kernel_shape and auto_pad stay.", ATTRIBUTES),
         (small(PAIR + "z = Add(y, y)", "y", "z"), 1, "y has readers, and is an output.", FUSE),
         (small(PAIR + "z = Relu(y)", "z"), 1, "A second Relu reads the first.", FUSE),
-        (small(row, "z"), 2, "Two pairs in a row.", ONCE),
+        (small(row, "z"), 2, "Two pairs in a row.", IMPORT),
         (small(two, "y1", "y2"), 2, "Two Conv, and then their two Relus.", FUSE),
         (small(PAIR.replace("w)", 'w, "")'), "y"), 1, 'The bias is left out by the name "".',
          ATTRIBUTES),
-        (older, 1, "The file imports opset 13, and another domain that it does not use.", ONCE),
+        (older, 1, "The file imports opset 13, and another domain that it does not use.", IMPORT),
         (small(PAIR + choice("r = Neg(y)"), "z"), 1, "The branches of an If read y.", FUSE),
         (_declared(small(COMPUTED, "y"), "w", (4, 4, 1)), 1,
          "w is computed, and the file says what type it has.", FLOATS),
         (small(PAIR, "y", inputs=["w"]), 1, "The caller may give another w.", FUSE),
         (small(PAIR + "activation = Neg(x)", "y", "activation"), 1,
          "Something else is called activation.", FUSE),
-        (fused, 1, "One pair was fused before.", ONCE),
-        (first, 1, "The file imports com.microsoft first.", ONCE),
+        (fused, 1, "One pair was fused before.", IMPORT),
+        (first, 1, "The file imports com.microsoft first.", IMPORT),
     ]  # fmt: skip
 
 

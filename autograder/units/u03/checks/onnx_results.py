@@ -112,9 +112,7 @@ def computes_the_same(before: Model, after: Model, spec: str, tolerance: float =
             problem = f"{info.name} must have the sizes {ours.shape}; it has {mine.shape}."
             raise wrong(problem, before, after, spec)
         if not close(mine, ours, tolerance):
-            at = tuple(
-                int(i) for i in np.argwhere(~np.isclose(mine, ours, tolerance, tolerance))[0]
-            )
+            at = tuple(np.argwhere(~np.isclose(mine, ours, tolerance, tolerance))[0].tolist())
             problem = f"here {info.name}{list(at)} is {mine[at]:.6g} instead of {ours[at]:.6g}."
             raise wrong(f"The result must compute what the model computes; {problem}",
                         before, after, spec)  # fmt: skip

@@ -34,24 +34,18 @@ mutants(
     # As if each value had one reader, and operands that several kernels read were read once.
     a_read_and_a_write_for_each_value=("(before - after)", f"2 * {BETWEEN}"),
     # A kernel that uses an operand twice reads it once.
-    a_read_for_each_use=(
-        "map(traffic, graph.ops)",
-        "(value.type.nbytes for n in graph.ops for value in (n, *n.inputs))",
-    ),
+    a_read_for_each_use=("map(traffic, graph.ops)", "(v.type.nbytes for n in graph.ops for v in "
+                         "(n, *n.inputs))"),
     # Everything that is read and written, not what is saved.
     all_that_the_kernels_move=(" - after", ""),
     # The residual block by heart.
     that_of_the_notebook=lambda graph: 6 * 64 * 56 * 56 * 4 / 1e6,
     # Asks the compiler, which has no kernel for every program.
     by_making_the_kernel=(
-        AFTER,
-        "sum(map(traffic, kernels.as_kernels(graph, dict.fromkeys(graph.ops, [])).ops))",
-    ),
-)
-alternatives(
-    "u03.saved",
-    rounded=("(before - after) / 1000000.0", "float(f'{(before - after) / 1000000.0:.3g}')"),
-)
+        AFTER, "sum(map(traffic, kernels.as_kernels(graph, dict.fromkeys(graph.ops, [])).ops))"),
+)  # fmt: skip
+MB = "(before - after) / 1000000.0"
+alternatives("u03.saved", rounded=(MB, f"float(f'{{{MB}:.3g}}')"))
 
 
 @alternative("u03.saved")
@@ -122,27 +116,21 @@ mutants(
     "u03.illegal",
     misses_the_cycle=("if outside & set(topological_order(members))", "if False"),
     # Several reasons hold for some groups; these are not the first ones.
-    the_last_reason=(
-        *(NO_KERNEL, "outside", repr(NO), repr(READ)),
-        *(f"{READ!r} if outside", f"{NO!r} if {NO_KERNEL}"),
-    ),
+    the_last_reason=(NO_KERNEL, "outside", repr(NO), repr(READ),
+                     f"{READ!r} if outside", f"{NO!r} if {NO_KERNEL}"),
     # The last member may be an output.
     any_output_is_wrong=("outputs for member in early", "outputs for member in members"),
     # A group whose result is read elsewhere is legal.
     last_members_count=(
-        "if outside else",
-        "if {u for n in inside for u in users[n]} - inside else",
-    ),
+        "if outside else", "if {u for n in inside for u in users[n]} - inside else"),
     # Sees a way out and in again only if it has one operation outside.
     looks_one_step_far=(
-        "set(topological_order(members))",
-        "{i for m in members for i in m.inputs}",
-    ),
+        "set(topological_order(members))", "{i for m in members for i in m.inputs}"),
     # kind_of wants the users first.
     operands_first=("members[::-1]", "members"),
     only_the_letters=lambda graph, groups: list(slot("u03.illegal").reference(graph, groups)),
     the_seven_by_heart=lambda graph, groups: {"B": WAITS, "C": NO, "E": OUT, "F": READ, "G": NO},
-)
+)  # fmt: skip
 alternatives("u03.illegal", in_any_order=("in reasons.items()", "in reversed(reasons.items())"))
 
 

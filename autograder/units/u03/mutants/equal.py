@@ -17,8 +17,9 @@ exercise = reason = ""
 for line in Path(__file__).with_name("equal.txt").read_text().splitlines():
     text = line.strip()
     if line.startswith("    "):
-        old, new = text.split(" => ")
-        equivalent(exercise, old, new, because=reason)
+        old, *changed = text.split(" => ")
+        for new in changed:
+            equivalent(exercise, old, new, because=reason)
     elif line.startswith("  "):
         reason = text
     elif not line.startswith("#"):

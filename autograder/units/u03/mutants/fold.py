@@ -14,10 +14,8 @@ mutants(
     forgets_the_bias=("before.bias - mean", "0.0 - mean"),
     forgets_epsilon=(" + norm.attrs['eps']", ""),
     mean_after_the_factor=("(before.bias - mean) * factor", "before.bias * factor - mean"),
-    scales_the_input_channels=(
-        "factor.reshape(-1, *[1] * (w.type.rank - 1))",
-        "np.resize(factor, (1, w.type.dims[1], *[1] * (w.type.rank - 2)))",
-    ),
+    scales_the_input_channels=("factor.reshape(-1, *[1] * (w.type.rank - 1))", "np.resize(factor, "
+                               "(1, w.type.dims[1], *[1] * (w.type.rank - 2)))"),
     forgets_strides_and_pads=("**before.conv.attrs", "groups=before.conv.attrs.get('groups', 1)"),
     forgets_origins=("origin = origins(*before.nodes, norm)", "origin = ()"),
     # A bias of two axes behind the channel, whatever the convolution has.
@@ -28,7 +26,7 @@ mutants(
     always_f32=(KNOWN, f"{KNOWN} or node.type.dtype.name != 'f32'"),
     # Mixes up whose readers matter: those of the convolution, not those of the norm.
     only_where_the_norm_has_one_reader=(KNOWN, f"{KNOWN} or len(users[node]) > 1"),
-)
+)  # fmt: skip
 alternatives(
     "passes.bn_fold",
     # b' + conv, under names of its own.

@@ -36,9 +36,8 @@ def _computed_again(graph, of_users):
         return graph.rebuild(lambda node, inputs: node.with_inputs(list(map(copied, inputs))))
     twins = {o: copied(o) for o in graph.outputs if graph.users()[o]}
     nodes = dict.fromkeys((*graph.nodes, *twins.values()))
-    return Graph(
-        graph.name, graph.inputs, tuple(nodes), tuple(twins.get(o, o) for o in graph.outputs)
-    )
+    outputs = tuple(twins.get(o, o) for o in graph.outputs)
+    return Graph(graph.name, graph.inputs, tuple(nodes), outputs)
 
 
 mutants(
@@ -50,21 +49,14 @@ mutants(
     forgets_outputs=lambda graph: fuse(_computed_again(graph, of_users=False)),
     never_asks=(f" and all(({PAYS}))", ""),
     # Where no kernel can hold it, nothing is fused.
-    whatever_fits=(
-        f"{FITS} and ",
-        "",
-        KERNELS,
-        f"try:\n        {KERNELS}\n    except ValueError:\n        return graph",
-    ),
+    whatever_fits=(f"{FITS} and ", "", KERNELS, OR_NOTHING),
     pairs_only=(FITS, f"len(group) < 2 and {FITS}"),
     at_most_two_users=("bool(readers)", "0 < len(readers) < 3"),
     at_most_four_users=("bool(readers)", "0 < len(readers) < 5"),
     # And where somebody in between is in another group, nothing is fused.
     the_first_and_the_last_user=(
-        "for reader in readers)) and fits",
-        "for reader in readers[::len(readers) - 1 or 1])) and fits",
-        KERNELS,
-        OR_NOTHING,
+        *("group for reader in readers", "group for reader in readers[::len(readers) - 1 or 1]"),
+        *(KERNELS, OR_NOTHING),
     ),
     nothing=lambda graph: graph,
     # One user for all: it pays inside one of them.
@@ -79,13 +71,9 @@ mutants(
 
 
 # Numbers for groups instead of lists; any order in which users come first.
-alternatives(
-    "passes.fuse",
-    by_numbers=(
-        *("group_of[reader] is group", "id(group_of[reader]) == id(group)"),
-        *("readers = users[node]", "readers = users[node][::-1]"),
-    ),
-)
+alternatives("passes.fuse", by_numbers=(
+    "group_of[reader] is group", "id(group_of[reader]) == id(group)",
+    "readers = users[node]", "readers = users[node][::-1]"))  # fmt: skip
 
 
 @alternative("passes.fuse")

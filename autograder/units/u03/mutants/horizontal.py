@@ -48,19 +48,15 @@ mutants(
     families_of_one=(" if len(f) > 1", ""),
     merges_nothing=lambda graph: graph,
     without_moving_the_slices=(
-        "rewrite(graph.rebuild(visit), [slice_after_reshape])",
-        "graph.rebuild(visit)",
-    ),
+        "rewrite(graph.rebuild(visit), [slice_after_reshape])", "graph.rebuild(visit)"),
     one_reader_that_moves_is_enough=partial(of_candidates, _moved_somewhere),
     # Two operands that compute the same are the same operand.
     equal_operands_are_one=lambda graph: horizontal(cse(graph)),
     only_the_first_product_is_remembered=(ORIGIN, "origins(family[0].matmul, family[0].end)"),
     # Merges the products, and adds each bias behind its slice.
     a_bias_of_each=partial(
-        of_candidates,
-        lambda graph: [Branch(b.matmul, None, b.matmul) for b in branches(graph)],
-    ),
-)
+        of_candidates, lambda graph: [Branch(b.matmul, None, b.matmul) for b in branches(graph)]),
+)  # fmt: skip
 
 narrow = edited(
     *(horizontal, *MET),

@@ -29,10 +29,8 @@ mutants(
     # The caller reads the outputs.
     forgets_the_caller=("(graph),", "(graph) - Counter((i.name for i in graph.output)),"),
     # Forgets the graphs inside nodes.
-    forgets_the_branches=(
-        "count_uses(graph)",
-        "Counter([name for n in graph.node for name in n.input] + [o.name for o in graph.output])",
-    ),
+    forgets_the_branches=("count_uses(graph)", "Counter([name for n in graph.node for name in "
+                          "n.input] + [o.name for o in graph.output])"),
     # Counts what the branch behind `then` reads, and what the body of a Loop does.
     forgets_the_else_branch=partial(if_counted, without_else),
     # Looks into the branches of an If; a Loop has a body.
@@ -46,11 +44,8 @@ mutants(
     imports_once_for_each_pair=(NEEDED, "if True:\n"),
     imports_in_any_case=(f"    {NEEDED}            {IMPORT}", f"{NEEDED}        {IMPORT}"),
     # Writes the imports anew: ONNX's own, and that of the FusedConv.
-    imports_two_domains=(
-        NEEDED,
-        "if True:\n            del model.opset_import[:]\n"
-        "            model.opset_import.append(helper.make_opsetid('', 17))\n",
-    ),
+    imports_two_domains=(NEEDED, "if True:\n            del model.opset_import[:]\n"
+                         "            model.opset_import.append(helper.make_opsetid('', 17))\n"),
     more_than_the_text_says=(ACTIVATION, f"{ACTIVATION}\n        {ALPHA}"),
     # A new node that has only the activation.
     without_the_attributes=(ACTIVATION, f"del conv.attribute[:]\n        {ACTIVATION}"),
@@ -63,33 +58,33 @@ mutants(
     # Takes away what nothing reads, also where nothing is fused and so nothing changes.
     cleans_up_as_well=("return model", "sweep(graph)\n    return model"),
     nothing=deepcopy,
-)
+)  # fmt: skip
+
+
+def _kind(node):
+    return node.domain, node.op_type
+
+
+def _free(model):
+    """The Convs with weights of f32 that have one reader, by what they write."""
+    uses, types = count_uses(model.graph), element_types(model)
+    convs = [n for n in model.graph.node if _kind(n) == ("", "Conv") and uses[n.output[0]] == 1]
+    return {n.output[0]: n for n in convs if types.get(n.input[1]) == onnx.TensorProto.FLOAT}
 
 
 @alternative(RELU)
 def by_a_new_list(model):
     """Writes all nodes anew, the fused one where the Relu stood."""
-    new = onnx.ModelProto()
-    new.CopyFrom(model)
-    uses, types = count_uses(model.graph), element_types(model)
-    convs = {n.output[0]: n for n in model.graph.node if (n.domain, n.op_type) == ("", "Conv")
-             and types.get(n.input[1]) == onnx.TensorProto.FLOAT
-             and uses[n.output[0]] == 1}  # fmt: skip
-    fused = {n.input[0]: n for n in model.graph.node
-             if (n.domain, n.op_type) == ("", "Relu") and n.input[0] in convs}  # fmt: skip
-    nodes = []
-    for node in model.graph.node:
-        if node.output and node.output[0] in fused:
-            continue
-        if node.op_type == "Relu" and node.input[0] in fused:
-            conv = convs[node.input[0]]
-            fused_conv = helper.make_node("FusedConv", conv.input, node.output, domain=DOMAIN,
-                                          activation="Relu")  # fmt: skip
-            fused_conv.attribute.extend(conv.attribute)
-            node = fused_conv
-        nodes.append(node)
+    new, convs = deepcopy(model), _free(model)
+    relus = [n for n in model.graph.node if _kind(n) == ("", "Relu") and n.input[0] in convs]
+    fused = {n.input[0] for n in relus}
     del new.graph.node[:]
-    new.graph.node.extend(nodes)
+    for node in [n for n in model.graph.node if not (n.output and n.output[0] in fused)]:
+        if node in relus:
+            conv, y = convs[node.input[0]], node.output
+            node = helper.make_node("FusedConv", conv.input, y, domain=DOMAIN, activation="Relu")
+            node.attribute.extend(conv.attribute)
+        new.graph.node.append(node)
     if fused and DOMAIN not in {o.domain for o in new.opset_import}:
         new.opset_import.append(helper.make_opsetid(DOMAIN, 1))
     return new
@@ -99,14 +94,10 @@ def by_a_new_list(model):
 def from_the_convolutions(model):
     """Looks at each Conv for its only reader."""
     new = deepcopy(model)
-    graph, uses, types = new.graph, count_uses(new.graph), element_types(new)
-    for conv in list(graph.node):
-        if (conv.domain, conv.op_type) != ("", "Conv"):
-            continue
-        if types.get(conv.input[1]) != onnx.TensorProto.FLOAT or uses[conv.output[0]] != 1:
-            continue
-        readers = [n for n in graph.node if conv.output[0] in n.input]
-        if [(n.domain, n.op_type) for n in readers] == [("", "Relu")]:
+    graph = new.graph
+    for c, conv in _free(new).items():
+        readers = [n for n in graph.node if c in n.input]
+        if list(map(_kind, readers)) == [("", "Relu")]:
             conv.op_type, conv.domain = "FusedConv", DOMAIN
             conv.attribute.add(name="activation", type=onnx.AttributeProto.STRING, s=b"Relu")
             conv.output[:] = readers[0].output

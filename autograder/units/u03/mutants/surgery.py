@@ -67,24 +67,20 @@ mutants(
     transposed_convolutions_too=("conv.op_type != 'Conv'", "'Conv' not in conv.op_type"),
     always_the_default_epsilon=("attribute(norm, 'epsilon', 1e-05)", "1e-05"),
     forgets_the_old_bias=("if len(conv.input) > 2 and conv.input[2] else", "if False else"),
-    overwrites_the_weight=(
-        NEW,
-        "weight.name = conv.input[1]\n        constants[weight.name].CopyFrom(weight)\n"
-        "        for tensor, what in ((bias, 'bias'),):",
-    ),
+    overwrites_the_weight=(NEW, "weight.name = conv.input[1]\n        constants[weight.name]."
+                           "CopyFrom(weight)\n        for tensor, what in ((bias, 'bias'),):"),
     the_same_model=lambda model: model,
     # Folds, but in the caller's model.
     in_the_model_itself=("model = _copy(model)", "pass"),
     # Makes a new model, of nodes that it has changed on the way.
     nodes_of_the_old_graph=(
-        *("model = _copy(model)", "given, model = (model, _copy(model))", "return model"),
+        "model = _copy(model)", "given, model = (model, _copy(model))", "return model",
         "for old, new in [(a, b) for a in given.graph.node for b in graph.node]:\n"
-        "        if old.name == new.name:\n            old.CopyFrom(new)\n    return model",
-    ),
+        "        if old.name == new.name:\n            old.CopyFrom(new)\n    return model"),
     always_single_precision=(KIND, "np.float32"),
     # The bias is made of the norm's vectors, so it has their type.
     types_of_the_vectors=(KIND, KIND.replace("conv.input[1]", "norm.input[2]")),
-)
+)  # fmt: skip
 alternatives(FOLD, in_single_precision=(".astype(np.float64)", ""))
 
 
@@ -137,10 +133,9 @@ def _joined(conv, norm, known, prefix, initializers):
 def by_rebuilding_the_graph(model):
     """New nodes in a new graph, instead of changing old ones."""
     old = fold(model).graph
-    nodes = []
-    for node in old.node:
-        attrs = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        nodes.append(helper.make_node(node.op_type, node.input, node.output, node.name,
-                                      domain=node.domain, **attrs))  # fmt: skip
+    nodes = [
+        helper.make_node(n.op_type, n.input, n.output, n.name, domain=n.domain, **{
+            a.name: helper.get_attribute_value(a) for a in n.attribute}) for n in old.node
+    ]  # fmt: skip
     graph = helper.make_graph(nodes, "rebuilt", old.input, old.output, old.initializer)
     return helper.make_model(graph, opset_imports=model.opset_import, ir_version=model.ir_version)

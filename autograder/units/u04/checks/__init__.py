@@ -8,6 +8,7 @@ and layout.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from autograder.check.framework import Wrong, background, checks, ours
 from autograder.units.u04.checks.shared import arena, sequence_of, told_plan, whole
@@ -19,20 +20,15 @@ from course_lib.memory.offsets import lower_bound
 from course_lib.memory.planners import best_fit, first_fit
 
 # Windows (first column, last column), and the lines in each layout.
-LINES: dict[tuple[int, int], tuple[int, int, int]] = {
-    (14, 16): (320, 36, 36),
-    (0, 55): (704, 672, 672),
-    (10, 20): (320, 132, 132),
-}
+LINES = {(14, 16): (320, 36, 36), (0, 55): (704, 672, 672), (10, 20): (320, 132, 132)}
 LAYOUTS = ("nchw", "nhwc", "nchw16c")
 PLACES = (
     ("The first name is not the value that loses its bytes", "Which value loses its bytes"),
     ("The second name is not the value that takes them first", "which value takes them first"),
-    (
-        "The third name is not what the first wrong step writes",
-        "the first to compute wrong numbers",
-    ),
-)
+    ("The third name is not what the first wrong step writes",
+     "the first to compute wrong numbers"),
+)  # fmt: skip
+THREE = "Three names without the %, in this order"
 OWNER, STEP = "Name values by the owner of the", "and the step by what it writes"
 OFTEN = {  # what a wrong count for nchw may come from
     192: "In nchw a row of the window can lie across the end of a line.",
@@ -47,22 +43,12 @@ def names(answer: object) -> tuple[str, ...]:
     return tuple(str(part).strip().lstrip("%") for part in parts)
 
 
-@checks(
-    "u04.clash",
-    spec=[
-        *(spec for _, spec in PLACES),
-        *("Three names without the %, in this order", OWNER, STEP),
-    ],
-)
+@checks("u04.clash", spec=[*(spec for _, spec in PLACES), THREE, OWNER, STEP])
 def is_the_clash(clash):
     """The value that loses its bytes, who takes them, and the first wrong step."""
     got = names(clash())
     if len(got) != 3:
-        raise Wrong(
-            "The answer must be three names.",
-            got=repr(got),
-            spec="Three names without the %, in this order",
-        )
+        raise Wrong("The answer must be three names.", got=repr(got), spec=THREE)
     views = lower(parse_graph(BROKEN)).views
     for k, name in enumerate(got):
         if name in views:
@@ -77,17 +63,14 @@ def is_the_clash(clash):
     return "a value, who takes its bytes, and a step"
 
 
-@checks(
-    "u04.first_fit_wins",
-    spec=[
-        *("`first_fit` meets the lower bound, and `best_fit` does not", "At most 10 intervals"),
-        "Sizes are multiples of 64 bytes and at least 64, 0 <= first <= last",
-    ],
-)
+WINS = "`first_fit` meets the lower bound, and `best_fit` does not"
+SIZES = "Sizes are multiples of 64 bytes and at least 64, 0 <= first <= last"
+
+
+@checks("u04.first_fit_wins", spec=[WINS, "At most 10 intervals", SIZES])
 def first_fit_meets_the_bound(first_fit_wins):
     """First fit needs as much as the bound says, best fit more."""
     intervals = sequence_of(Interval, first_fit_wins(), "a list of Interval", ordered=True)
-    text = told_plan(intervals)
     sound = all(
         whole(i.size) and whole(i.first) and whole(i.last)
         and i.size >= 64 and i.size % ALIGNMENT == 0 and 0 <= i.first <= i.last
@@ -95,25 +78,15 @@ def first_fit_meets_the_bound(first_fit_wins):
     )  # fmt: skip
     called = {i.name for i in intervals}
     if not (sound and 0 < len(intervals) <= 10 and len(called) == len(intervals)):
-        raise Wrong(
-            "The answer must be at most 10 intervals with valid sizes and steps, each with a name "
-            "of its own.",
-            got=text,
-            spec="Sizes are multiples of 64 bytes and at least 64, 0 <= first <= last",
-        )
-    bound = lower_bound(intervals)
-    first, best = (arena(intervals, plan(intervals)) for plan in (first_fit, best_fit))
+        problem = "The answer must be at most 10 intervals with valid sizes and steps, each with a"
+        raise Wrong(f"{problem} name of its own.", got=told_plan(intervals), spec=SIZES)
+    bound, plans = lower_bound(intervals), [plan(intervals) for plan in (first_fit, best_fit)]
+    first, best = (arena(intervals, plan) for plan in plans)
     if first != bound or best == bound:
-        raise Wrong(
-            f"First fit must need the bound of {bound} bytes and best fit more, but they need "
-            f"{first} and {best}.",
-            got="\n".join(
-                f"{name}, {arena(intervals, plan(intervals))} bytes:\n"
-                + told_plan(intervals, plan(intervals))
-                for name, plan in (("first fit", first_fit), ("best fit", best_fit))
-            ),
-            spec="`first_fit` meets the lower bound, and `best_fit` does not",
-        )
+        problem = f"First fit must need the bound of {bound} bytes and best fit more, but they need"
+        shown = [f"{name}, {arena(intervals, plan)} bytes:\n{told_plan(intervals, plan)}"
+                 for name, plan in zip(("first fit", "best fit"), plans, strict=True)]  # fmt: skip
+        raise Wrong(f"{problem} {first} and {best}.", got="\n".join(shown), spec=WINS)
     return f"bound {bound} bytes, first fit {first}, best fit {best}"
 
 
@@ -121,14 +94,11 @@ background("u04.lines", "The image is f32[1,64,56,56] ... at the start of a line
            because="given")  # fmt: skip
 
 SLIDES = "The window of a 3x3 convolution lies on the rows 10 to 12 and slides along them"
+ONCE, MANY = "A line that is touched twice counts once", "How many cache lines of its image"
+DICT = "Return a dict of exact"
 
 
-ONCE = "A line that is touched twice counts once"
-
-
-@checks(
-    "u04.lines", spec=["How many cache lines of its image", SLIDES, ONCE, "Return a dict of exact"]
-)
+@checks("u04.lines", spec=[MANY, SLIDES, ONCE, DICT])
 def counts_the_lines(lines):
     """The cache lines that a window touches at one place, and sliding along a row."""
     for (first, last), right in LINES.items():
@@ -139,23 +109,18 @@ def counts_the_lines(lines):
             others = "The other counts are right. " if len(wrong) < len(LAYOUTS) else ""
             named = ", ".join(LAYOUTS[k] for k in wrong)
             which = f"counts for {named} are" if len(wrong) > 1 else f"count for {named} is"
-            raise Wrong(
-                f"The {which} wrong. {others}{often}".strip(),
-                program=f"lines({first}, {last})",
-                got=repr(dict(zip(LAYOUTS, counts, strict=True))),
-                spec="How many cache lines of its image",
-            )
+            raise Wrong(f"The {which} wrong. {others}{often}".strip(), spec=MANY,
+                        program=f"lines({first}, {last})",
+                        got=repr(dict(zip(LAYOUTS, counts, strict=True))))  # fmt: skip
     return f"{len(LINES)} windows, {len(LAYOUTS)} layouts"
 
 
 def line_counts(answer: object, call: str) -> list[int]:
     """The three counts of an answer."""
-    words = "Return a dict of exact"
+    wrong = partial(Wrong, program=call, got=repr(answer), spec=DICT)
     if not isinstance(answer, Mapping) or not set(LAYOUTS) <= set(answer):
-        problem = "The answer must be a dict with the three layouts as keys."
-        raise Wrong(problem, program=call, got=repr(answer), spec=words)
+        raise wrong("The answer must be a dict with the three layouts as keys.")
     counts = [answer[name] for name in LAYOUTS]
     if not all(whole(n) or (isinstance(n, float) and n.is_integer()) for n in counts):
-        problem = "The counts of lines must be whole numbers."
-        raise Wrong(problem, program=call, got=repr(answer), spec=words)
+        raise wrong("The counts of lines must be whole numbers.")
     return [int(n) for n in counts]

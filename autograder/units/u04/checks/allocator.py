@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
 from autograder.check.steps import with_steps
 from autograder.units.u04.checks.shared import LETTERS, plan_of
@@ -23,27 +24,32 @@ BEGIN = "at first one block from offset 0 that has no end"
 BACK = "a negative one gives all of that block back"
 REST = "what is left of that block stays free"
 RETURNS = "returns {name: the offset at which its block begins}"
-GIVEN = ("pairs (name, bytes) in the order in which they come",
-         BACK,
-         "Sizes are multiples of 64; no name asks twice",
-         RETURNS, "Keep a list of the free blocks",
-         "A positive number asks for a block of that many bytes under that name",
-         "Serve requests for memory one by one")  # fmt: skip
+PAIRS = "pairs (name, bytes) in the order in which they come"
+GIVEN = (PAIRS, BACK, "Sizes are multiples of 64; no name asks twice", RETURNS,
+         "Keep a list of the free blocks", "Serve requests for memory one by one",
+         "A positive number asks for a block of that many bytes under that name")  # fmt: skip
 
-# One small trace for each sentence: (words, requests in units of 64 bytes).
-CASES: list[tuple[str, list[Request]]] = [
-    (BEGIN, [("a", 2), ("b", 1), ("c", 3)]),
-    (BACK, [("a", 2), ("b", 1), ("a", -2), ("c", 1)]),
-    (REST, [("a", 3), ("b", 1), ("a", -3), ("c", 1), ("d", 2)]),
-    (LOWEST, [("a", 3), ("b", 1), ("c", 1), ("d", 1), ("a", -3), ("c", -1), ("e", 1)]),
-    (JOINED, [("a", 1), ("b", 1), ("c", 1), ("a", -1), ("b", -1), ("d", 2)]),
-    (JOINED, [("a", 1), ("b", 1), ("c", 1), ("b", -1), ("a", -1), ("d", 2)]),
-    (JOINED, [("a", 1), ("b", 1), ("c", 1), ("d", 1), ("a", -1), ("c", -1), ("b", -1), ("e", 3)]),
-    (JOINED, [("a", 2), ("b", 1), ("b", -1), ("c", 4)]),
-    (JOINED, [("a", 2), ("a", -2), ("b", 3)]),
-    (BACK, [("a", 2), ("b", 1), ("a", -2), ("c", 2)]),
-    ("pairs (name, bytes) in the order in which they come", []),
-]
+
+def units(text: str) -> list[Request]:
+    """The requests of a row: "a 2; b 1; a -2" asks for 128 and 64 bytes, and gives a back."""
+    pairs = (request.split() for request in text.split(";") if request)
+    return [(name, 64 * int(size)) for name, size in pairs]
+
+
+# One small trace for each sentence.
+CASES = [
+    (units(requests), words)
+    for words, *rows in [
+        (BEGIN, "a 2; b 1; c 3"),
+        (BACK, "a 2; b 1; a -2; c 1", "a 2; b 1; a -2; c 2"),
+        (REST, "a 3; b 1; a -3; c 1; d 2"),
+        (LOWEST, "a 3; b 1; c 1; d 1; a -3; c -1; e 1"),
+        (JOINED, "a 1; b 1; c 1; a -1; b -1; d 2", "a 1; b 1; c 1; b -1; a -1; d 2",
+         "a 1; b 1; c 1; d 1; a -1; c -1; b -1; e 3", "a 2; b 1; b -1; c 4", "a 2; a -2; b 3"),
+        (PAIRS, ""),
+    ]
+    for requests in rows
+]  # fmt: skip
 
 
 @st.composite
@@ -60,12 +66,10 @@ def traces(draw: DrawFn, most: int = 8) -> list[Request]:
     return requests
 
 
-@checks("u04.allocator", spec=[*GIVEN, *dict.fromkeys(words for words, _ in CASES), LOWEST])
-def each_sentence_on_a_small_trace(allocator):
+@for_each("u04.allocator", CASES, "{} small traces", spec=GIVEN)
+def each_sentence_on_a_small_trace(allocator, requests, spec):
     """Each sentence of the specification, on a trace of a few requests."""
-    for spec, units in CASES:
-        served([(name, 64 * size) for name, size in units], allocator, spec)
-    return f"{len(CASES)} small traces"
+    served(requests, allocator, spec)
 
 
 @checks("u04.allocator", given=traces(), examples=60, what="random traces",
@@ -122,7 +126,6 @@ def _is_free(taken: Any, begin: int, size: int) -> bool:
 
 def told_trace(requests: Sequence[Request]) -> str:
     """A trace as text; of a long one the beginning."""
-    asked = [f"{name} {f'asks for {n} bytes' if n > 0 else 'comes back'}" for name, n in requests]
-    lines = asked[:16]
-    more = len(requests) - len(lines)
-    return "\n".join(lines + [f"and {more} more requests"] * bool(more)) or "no request"
+    lines = [f"{name} {f'asks for {n} bytes' if n > 0 else 'comes back'}" for name, n in requests]
+    more = [f"and {len(lines) - 16} more requests"] * (len(lines) > 16)
+    return "\n".join(lines[:16] + more) or "no request"

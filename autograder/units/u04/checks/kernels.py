@@ -20,14 +20,13 @@ from course_lib.ir.loops.nest import print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 
 
-def short(name: str, types: str, body: str) -> str:
-    """A kernel of the tables as it is printed."""
+def short(name: str, types: str, body: str, *, extent: int = 4) -> str:
+    """A kernel of the tables as it is printed; a loop that does not say it has this `extent`."""
     *operands, out = types.split()
     params = ", ".join([*(f"x{k}: {type}" for k, type in enumerate(operands)), f"out: {out}"])
     body = re.sub(r"(\w+) := ", r"local \1: f32[] \1[] = ", body)
-    body = re.sub(
-        r"\b(\w+)( in \d+\.\.\d+)? {", lambda m: f"for {m[1]}{m[2] or ' in 0..4'} {{", body
-    )
+    usual = f" in 0..{extent}"
+    body = re.sub(r"\b(\w+)( in \d+\.\.\d+)? {", lambda m: f"for {m[1]}{m[2] or usual} {{", body)
     return print_kernel(parse_kernel(f"kernel @{name}({params}) {{ {body} }}")).rstrip()
 
 

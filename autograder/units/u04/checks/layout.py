@@ -13,32 +13,20 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from autograder.check.cases import for_each
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import same_meaning
 from autograder.check.steps import with_steps
-from autograder.units.u04.checks.relayouts import (
-    BIAS,
-    BLOCKS,
-    CASES,
-    PIXELS,
-    RULES,
-    STAYS,
-    down,
-    pad,
-    pool,
-    reduced,
-    up,
-)
+from autograder.units.u04.checks import relayouts as given
+from autograder.units.u04.checks.relayouts import down, pad, pool, reduced, up
 from course_lib.ir.graph.build import concat, reduce_sum, relu, reshape, softmax, tanh, trace
 from course_lib.ir.graph.graph import Graph, print_graph, value_names
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.passes.clean.fixpoint import same_program
 
-SHAPES = {
-    "nhwc": "4,4,16", "nchw16c": "1,4,4,16", "nchw8c": "2,4,4,8", "nchw4c": "4,4,4,4"
-}  # of 16 channels, 4x4  # fmt: skip
+SHAPES = {"nhwc": "4,4,16", "nchw16c": "1,4,4,16", "nchw8c": "2,4,4,8", "nchw4c": "4,4,4,4"}  # 4x4
 SAME_SHAPE = ("layer", "relu", "bias", "add")
 NEW_SHAPE = ("pad", "pool", "max", "concat")
 
@@ -90,15 +78,17 @@ SLOT = "passes.sink_relayouts"
 background(SLOT, "`joined` does the first of them", because="what is given")
 
 
-@checks(SLOT, spec=[*RULES, *(spec for spec, *_ in CASES)])
-def each_relayout_that_can_cancel_does(sink_relayouts):
+CASES = [(*row, spec) for spec, *row in given.CASES]
+STAYS = [(*row, spec) for spec, *row in given.STAYS]
+
+
+@for_each(SLOT, CASES, "{} small programs", spec=given.RULES)
+def each_relayout_that_can_cancel_does(sink_relayouts, expected, types, why, program, spec):
     """On small programs, as many relayouts are left as must be."""
-    for spec, expected, types, why, program in CASES:
-        before = trace(program, *types.split())
-        after = same_meaning(before, sink_relayouts(before), spec=spec)
-        wanted = f"{why} {_count(expected)} of {len(moving(before))}"
-        _at_most(expected, before, after, wanted, spec)
-    return f"{len(CASES)} small programs"
+    before = trace(program, *types.split())
+    after = same_meaning(before, sink_relayouts(before), spec=spec)
+    wanted = f"{why} {_count(expected)} of {len(moving(before))}"
+    _at_most(expected, before, after, wanted, spec)
 
 
 FAR = "Move each relayout `src -> nchw` down as far as it goes"
@@ -120,28 +110,25 @@ def every_relayout_reaches_the_end(sink_relayouts, graph):
 def _at_most(expected: int, before: Graph, after: Graph, wanted: str, spec: str = "") -> None:
     left = moving(after)
     if len(left) > expected:
-        names = value_names(after)
         problem = f"{wanted} may be left, but {len(left)} {'are' if len(left) > 1 else 'is'}."
-        marked = tuple(names[n] for n in left)
+        marked = tuple(map(value_names(after).__getitem__, left))
         raise Wrong(problem, program=before, got=after, marked=marked, spec=spec)
 
 
-@checks(SLOT, given=networks(6), examples=20, what="random networks", spec=RULES)
+@checks(SLOT, given=networks(6), examples=20, what="random networks", spec=given.RULES)
 def sinking_keeps_the_meaning(sink_relayouts, graph):
     """The result computes what the program computes."""
     same_meaning(graph, sink_relayouts(graph))
 
 
-@checks(SLOT, spec=[spec for spec, *_ in STAYS])
-def what_no_rule_is_about_stays(sink_relayouts):
+@for_each(SLOT, STAYS, "{} programs with nothing to do")
+def what_no_rule_is_about_stays(sink_relayouts, types, why, program, spec):
     """A program that no rewrite fits comes back as it went in."""
-    for spec, types, why, program in STAYS:
-        before = trace(program, *types.split())
-        after = same_meaning(before, sink_relayouts(before), spec=spec)
-        live = Graph.of(after.inputs, after.outputs, after.name)
-        if not same_program(before, live):
-            raise Wrong(why, program=before, got=live, expected=print_graph(before), spec=spec)
-    return f"{len(STAYS)} programs with nothing to do"
+    before = trace(program, *types.split())
+    after = same_meaning(before, sink_relayouts(before), spec=spec)
+    live = Graph.of(after.inputs, after.outputs, after.name)
+    if not same_program(before, live):
+        raise Wrong(why, program=before, got=live, expected=print_graph(before), spec=spec)
 
 
 @checks(SLOT, spec="One walk from the inputs to the outputs")
@@ -164,7 +151,7 @@ def each_node_is_visited_once(sink_relayouts):
 @checks(SLOT, spec="A rewritten node keeps its name and origin")
 def rewritten_nodes_keep_their_names(sink_relayouts):
     """An operation that is made anew still has its name, and says which layer it came from."""
-    x = inp("x", PIXELS)
+    x = inp("x", given.PIXELS)
 
     def called(name: str, node: Node) -> Node:
         return replace(node, name=name, origin=(f"layer {name}",))
@@ -176,13 +163,12 @@ def rewritten_nodes_keep_their_names(sink_relayouts):
     ends += [called("f", reshape(called("g", reduced("max", padded, (2, 3))), (16,)))]
     before = Graph.of([x], ends, "layers")
     after = same_meaning(before, sink_relayouts(before))
-    kept_nodes = {(n.op.removesuffix("_in_layout"), n.name, n.origin) for n in
-                  topological_order(after.outputs)}  # fmt: skip
-    named = {(name, origin) for _, name, origin in kept_nodes}
-    for node in before.ops:
+    left = [(n.op.removesuffix("_in_layout"), n.name, n.origin) for n in
+            topological_order(after.outputs)]  # fmt: skip
+    for node in [n for n in before.ops if n.origin]:
         whole = node.type.rank == 4  # otherwise a reshape may stand for it
-        kept = (node.op, node.name, node.origin) in kept_nodes or not whole
-        if node.origin and not (kept and (node.name, node.origin) in named):
+        ops = [op for op, *names in left if names == [node.name, node.origin]]
+        if not ops or (whole and node.op not in ops):
             which = f"A {node.op} called %{node.name} that comes from {node.origin[0]}"
             raise Wrong(f"{which} must still be there, but is not.", program=before, got=after)
     return "names and origins, kept"
@@ -194,10 +180,10 @@ def sinking_works_in_the_compiler(sink_relayouts):
 
     def layers(x: Node) -> list[Node]:
         y = up(x, "nchw16c")
-        z = up(down(relu(y + const(BIAS)), "nchw16c"), "nchw16c")
+        z = up(down(relu(y + const(given.BIAS)), "nchw16c"), "nchw16c")
         return [down(z + y, "nchw16c"), reduce_sum(pad(z), axes=(2, 3))]
 
-    program = works_in_the_compiler(SLOT, sink_relayouts, trace(layers, BLOCKS))
+    program = works_in_the_compiler(SLOT, sink_relayouts, trace(layers, given.BLOCKS))
     return f"compiled to {len(program.steps)} kernels"
 
 
@@ -206,7 +192,7 @@ def moving(graph: Graph) -> list[Node]:
     live = topological_order(graph.outputs)
     known: set[Node] = set()
     for node in live:  # a constant, or made of constants alone
-        if node.op == "constant" or (node.inputs and all(i in known for i in node.inputs)):
+        if node.op == "constant" or (node.inputs and known.issuperset(node.inputs)):
             known.add(node)
     return [n for n in live if n.op == "relayout" and n not in known]
 

@@ -7,17 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograder.check.compiled import works_in_the_compiler
+from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
-from autograder.units.u04.checks.shared import (
-    Run,
-    long_run,
-    runs,
-    sequence_of,
-    small_programs,
-    told_plan,
-    told_run,
-)
+from autograder.units.u04.checks import shared
+from autograder.units.u04.checks.shared import Run, runs, sequence_of, told_plan, told_run
 from course_lib.ir.loops.program import owner
 from course_lib.memory.liveness import Interval, Task
 
@@ -41,9 +34,9 @@ SLOT = "schedule.memory.liveness"
 ONE = "One `Interval` for each value"
 OWN_SIZE = "`size` is that of the task that writes the owner itself"
 
-# One small run for each sentence of the specification: (words, run, lives).
-CASES: list[tuple[str, Run, list[Interval]]] = [
-    (words, small_run(*run), small_lives(lives))
+# One small run for each sentence of the specification: (run, lives, words).
+CASES: list[tuple[Run, list[Interval], str]] = [
+    (small_run(*run), small_lives(lives), words)
     for words, lives, *run in [
         ("from the task that writes it to the last task that reads it, both included",
          "a 64 0 2; b 128 1 2; c 64 2 3", "a 64 x; b 128 a; c 64 b a; y 64 c", "x y"),
@@ -70,7 +63,7 @@ CASES: list[tuple[str, Run, list[Interval]]] = [
 ]  # fmt: skip
 
 
-LIFE = [words for words, _, _ in CASES] + [
+LIFE = [words for *_, words in CASES] + [
     *("When is each value alive?", "One `Interval` for each value that needs bytes in the arena"),
     *("the steps of a program in order", "that value may be a view, too"),
     *("values with memory of their own", "returns  a list of the intervals, in any order"),
@@ -78,22 +71,20 @@ LIFE = [words for words, _, _ in CASES] + [
 ]
 
 
-@checks(SLOT, spec=LIFE)
-def lives_are_what_the_words_say(liveness):
+@for_each(SLOT, CASES, "{} small runs", spec=LIFE)
+def lives_are_what_the_words_say(liveness, run, expected, spec):
     """Each sentence of the specification, on a run of two to four tasks."""
-    for spec, run, expected in CASES:
-        got = _lives(liveness, run, spec)
-        more, problem = {i.name for i in got} - {i.name for i in expected}, ""
-        if more:
-            view = min(more) in run[1]
-            problem = f"{min(more)} needs no bytes in the arena{': it is a view' if view else ''}."
-            spec = "A view has no bytes" if view else "A value is left out"
-        elif sorted(got, key=str) != sorted(expected, key=str):
-            problem = "The lives must be those expected below, but they are not."
-        if problem:
-            text, plan = told_run(*run), told_plan(expected)
-            raise Wrong(problem, program=text, got=told_plan(got), expected=plan, spec=spec)
-    return f"{len(CASES)} small runs"
+    got = _lives(liveness, run, spec)
+    more, problem = {i.name for i in got} - {i.name for i in expected}, ""
+    if more:
+        view = min(more) in run[1]
+        problem = f"{min(more)} needs no bytes in the arena{': it is a view' if view else ''}."
+        spec = "A view has no bytes" if view else "A value is left out"
+    elif sorted(got, key=str) != sorted(expected, key=str):
+        problem = "The lives must be those expected below, but they are not."
+    if problem:
+        text, plan = told_run(*run), told_plan(expected)
+        raise Wrong(problem, program=text, got=told_plan(got), expected=plan, spec=spec)
 
 
 @checks(SLOT, given=runs(6), examples=50, what="random runs", spec=LIFE)
@@ -118,11 +109,8 @@ def lives_are_long_enough_and_no_longer(liveness, example):
     for name, size in planned.items():
         life, steps = lives[name], ", ".join(map(str, sorted(set(uses[name]))))
         if (life.first, life.last) != (min(uses[name]), max(uses[name])):
-            raise wrong(
-                f"The bytes of {name} are written or read in step {steps}, but here {name} lives "
-                f"from {life.first} to {life.last}.",
-                "A value is alive from the task that writes it to the last task that reads it",
-            )
+            raise wrong(f"The bytes of {name} are written or read in step {steps}, but here {name} "
+                        f"lives from {life.first} to {life.last}.", LIFE[-1])  # fmt: skip
         if life.size != size:
             raise wrong(f"{name} must have {size} bytes, not {life.size}.", OWN_SIZE)
 
@@ -131,7 +119,7 @@ def lives_are_long_enough_and_no_longer(liveness, example):
 def lives_of_many_tasks(liveness):
     """Lives that begin with the first task and end with the last, of 121."""
     try:
-        lives_are_long_enough_and_no_longer(liveness, long_run())
+        lives_are_long_enough_and_no_longer(liveness, shared.long_run())
     except Wrong as error:
         error.program = "121 tasks; the last one reads what the first ones wrote"
         error.got = None
@@ -151,6 +139,4 @@ def _lives(liveness: Any, run: Run, spec: str = "") -> list[Interval]:
 @checks(SLOT, spec=LIFE)
 def lives_work_in_the_compiler(liveness):
     """Compiled with these lives: views, values in place, a program that does nothing."""
-    for program in small_programs():
-        works_in_the_compiler(SLOT, liveness, program)
-    return "programs compiled with the lives that you find"
+    return shared.compiled(SLOT, liveness, "programs compiled with the lives that you find")

@@ -9,9 +9,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u04.checks.shared import arena, lives, plan_of, small_programs, told_plan
+from autograder.units.u04.checks.shared import arena, compiled, lives, plan_of, told_plan
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import lower_bound
 from lessons.u04.lives import LIVES, random_lives
@@ -58,9 +57,7 @@ def there_may_be_little_to_place(assign_offsets):
     one, empty = Interval("a", 64, 0, 3), Interval("b", 0, 1, 2)
     for intervals in ([], [one], [one, empty], [one, Interval("c", 128, 3, 3)]):
         sound(intervals, assign_offsets(intervals))
-    for program in small_programs():
-        works_in_the_compiler(SLOT, assign_offsets, program)
-    return "small programs compiled with your plan"
+    return compiled(SLOT, assign_offsets, "small programs compiled with your plan")
 
 
 @checks(SLOT, spec=[*PLAN, "so that the arena is small"])
@@ -68,14 +65,11 @@ def the_arena_is_small(assign_offsets):
     """The arena is near the lower bound, for the four models and for random lives."""
     ratios = {name: ratio(assign_offsets, lives) for name, lives in LIVES.items()}
     others = [ratio(assign_offsets, lives) for lives in RANDOM]
-    every = [*ratios.values(), *others]
-    mean, fraction = worth(every, GOOD)
+    mean, fraction = worth([*ratios.values(), *others], GOOD)
     models = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
-    return Score(
-        fraction,
-        f"arena / lower bound: {mean:.2f} on average, {models}, {len(others)} random sets "
-        f"{sum(others) / len(others):.2f}; all points from {GOOD}, the bound is 1.00",
-    )
+    return Score(fraction, f"arena / lower bound: {mean:.2f} on average, {models}, {len(others)} "
+                 f"random sets {sum(others) / len(others):.2f}; all points from {GOOD}, the bound "
+                 "is 1.00")  # fmt: skip
 
 
 def worth(ratios: list[float], good: float) -> tuple[float, float]:
@@ -93,19 +87,12 @@ def sound(intervals: list[Interval], offsets: Any) -> dict[str, int]:
         high = min(offsets[a.name] + a.size, offsets[b.name] + b.size)
         if a.overlaps(b) and low < high:
             few = intervals if len(intervals) <= 12 else [a, b]
-            raise Wrong(
-                f"{a.name} and {b.name} are both alive at step {max(a.first, b.first)} and must "
-                f"not share bytes, but they share those from {low} to {high - 1}.",
-                program=told_plan(few) + _more(intervals, few),
-                got=told_plan(few, offsets) + _more(intervals, few),
-                spec=TOGETHER,
-            )
+            more = f"\nand {len(intervals) - 2} more values" if few is not intervals else ""
+            problem = f"{a.name} and {b.name} are both alive at step {max(a.first, b.first)} and "
+            problem += f"must not share bytes, but they share those from {low} to {high - 1}."
+            raise Wrong(problem, program=told_plan(few) + more, got=told_plan(few, offsets) + more,
+                        spec=TOGETHER)  # fmt: skip
     return offsets
-
-
-def _more(intervals: list[Interval], shown: list[Interval]) -> str:
-    hidden = len(intervals) - len(shown)
-    return f"\nand {hidden} more values" if hidden else ""
 
 
 def ratio(assign_offsets: Any, intervals: list[Interval]) -> float:

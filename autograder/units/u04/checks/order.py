@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, background, checks
 from autograder.check.shown import returned
-from autograder.units.u04.checks.shared import small_programs, told_run, whole
+from autograder.units.u04.checks.shared import compiled, told_run, whole
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
 from lessons.u04.lives import random_tasks
@@ -47,8 +46,7 @@ def every_task_once_and_after_what_it_reads(order):
     for count in (1, 2, 6, 12):
         for seed in range(12):
             tasks = random_tasks(seed, count)
-            tasks = varied(tasks, seed) if seed % 2 else tasks
-            no_higher(tasks, legal(tasks, order(tasks)))
+            ordered(varied(tasks, seed) if seed % 2 else tasks, order)
     return "48 random sets of tasks"
 
 
@@ -68,16 +66,13 @@ def varied(tasks: Sequence[Task], seed: int) -> list[Task]:
 @checks(SLOT, spec=LEGAL)
 def patience_pays(order):
     """The best beginning looks bad at first: what is cheap now stays alive. And no tasks at all."""
-    legal([], order([]))
     big, small = 64 * 100, 64
     cheap = [Task(f"s{k}", ("x",), small) for k in range(16)]
     ends = [Task("y", ("c", *(task.writes for task in cheap)), 0)]
     tasks = [Task("a", ("x",), big), Task("c", ("a",), small), *cheap, *ends]
-    no_higher(tasks, legal(tasks, order(tasks)))
-    no_higher(tasks[:2], legal(tasks[:2], order(tuple(tasks[:2]))))
     unread = [Task("u", ("x",), 640), Task("a", ("x",), 576), Task("b", ("a",), 64)]
-    unread += [Task("y", ("b",), 0)]
-    no_higher(unread, legal(unread, order(unread)))
+    for given in ([], tasks, tuple(tasks[:2]), [*unread, Task("y", ("b",), 0)]):
+        ordered(given, order)
     return "one large task before sixteen small ones"
 
 
@@ -88,8 +83,7 @@ def many_branches_run_one_after_another(order):
         large = [Task(f"a{k}", ("x",), 64 * (100 + k)) for k in range(count)]
         small = [Task(f"b{k}", (f"a{k}",), 64) for k in range(count)]
         tasks = [*large, *small, Task("y", tuple(task.writes for task in small), 0)]
-        positions = legal(tasks, order(tasks))
-        before, after = no_higher(tasks, positions)
+        positions, before, after = ordered(tasks, order)
         if 2 * after > before and count > 2:
             problem = f"One branch after another needs less than half of the {before} bytes of the "
             raise _wrong(f"{problem}given order; yours needs {after}.", tasks, positions, FEW)
@@ -99,9 +93,7 @@ def many_branches_run_one_after_another(order):
 @checks(SLOT, spec=LEGAL)
 def orders_work_in_the_compiler(order):
     """Compiled in this order: branches, views, other types, a program that does nothing."""
-    for program in small_programs():
-        works_in_the_compiler(SLOT, order, program)
-    return "programs compiled in your order"
+    return compiled(SLOT, order, "programs compiled in your order")
 
 
 @checks(SLOT, spec=LEGAL)
@@ -114,30 +106,27 @@ def near_the_smallest(order: Any, smallest: Iterable[tuple[list[Task], int]]) ->
     """The score of an answer on sets of tasks, each with the smallest peak in bytes."""
     given, reached = [], []
     for tasks, least in smallest:
-        before, after = no_higher(tasks, legal(tasks, order(tasks)))
+        _, before, after = ordered(tasks, order)
         given.append(before / least)
         reached.append(after / least)
     start, mean = sum(given) / len(given), sum(reached) / len(reached)
     if mean >= start:
-        raise Wrong(
-            f"Your order must be better than the given one on {len(given)} sets of tasks: the "
-            f"given peak is {start:.2f} times the smallest on average, and so is yours.",
-            spec=FEW,
-        )
-    return Score(
-        min(1.0, 1.0 - (mean - ENOUGH)),
-        f"peak / smallest peak: {mean:.2f} on average over {len(reached)} sets; {start:.2f} as "
-        f"given, all points from {ENOUGH:.2f}, the bound is 1.00",
-    )
+        raise Wrong(f"Your order must be better than the given one on {len(given)} sets of tasks: "
+                    f"the given peak is {start:.2f} times the smallest on average, and so is "
+                    "yours.", spec=FEW)  # fmt: skip
+    return Score(min(1.0, 1.0 - (mean - ENOUGH)), f"peak / smallest peak: {mean:.2f} on average "
+                 f"over {len(reached)} sets; {start:.2f} as given, all points from {ENOUGH:.2f}, "
+                 "the bound is 1.00")  # fmt: skip
 
 
-def no_higher(tasks: Sequence[Task], positions: Sequence[int]) -> tuple[int, int]:
-    """The peaks of the given order and of this one, which is not higher."""
+def ordered(tasks: Sequence[Task], order: Any) -> tuple[list[int], int, int]:
+    """The answer's order, and the peaks of the given order and of this one, which is not higher."""
+    positions = legal(tasks, order(tasks))
     before, after = peak(tasks, range(len(tasks))), peak(tasks, positions)
     if after > before:
         problem = f"The peak must be at most the {before} bytes of the given order, but it is "
-        raise _wrong(f"{problem}{after} bytes.", tasks, list(positions), ALWAYS)
-    return before, after
+        raise _wrong(f"{problem}{after} bytes.", tasks, positions, ALWAYS)
+    return positions, before, after
 
 
 def legal(tasks: Sequence[Task], answer: Any) -> list[int]:

@@ -15,6 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong
 from autograder.check.shown import returned
 from course_lib.ir.graph.build import exp, neg, reduce_sum, relu, reshape, softmax, trace
@@ -88,6 +89,13 @@ def small_programs() -> list[Graph]:
     ]
 
 
+def compiled(slot: str, answer: Any, seen: str) -> str:
+    """`seen`, if the small programs compute the same with the answer in its slot."""
+    for program in small_programs():
+        works_in_the_compiler(slot, answer, program)
+    return seen
+
+
 def told_run(tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]) -> str:
     """A run as text: tasks, in-place results with what they are stored over, views, outside."""
     lines = []
@@ -116,9 +124,8 @@ def arena(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> int:
     return max((int(offsets[i.name]) + i.size for i in intervals), default=0)
 
 
-def sequence_of(
-    kind: type, value: Any, what: str, ordered: bool = False, **shown: Any
-) -> list[Any]:
+def sequence_of(kind: type, value: Any, what: str, ordered: bool = False, **shown: Any
+                ) -> list[Any]:  # fmt: skip
     """A list or tuple of records of one kind; a set, too, unless their order counts."""
     forms = (list, tuple) if ordered else (list, tuple, set, frozenset)
     if not isinstance(value, forms) or not all(isinstance(v, kind) for v in value):

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.compiled import works_in_the_compiler
+from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.check.properties import random_inputs
 from autograder.check.shown import returned
 from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL, one_store
-from autograder.units.u04.checks.shared import small_programs
+from autograder.units.u04.checks.shared import compiled
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
 from course_lib.ir.loops.loop_interp import run_kernel
@@ -30,48 +30,40 @@ ANSWER = ("May the result of a kernel have the very bytes", "It must find these 
           "True only if no element is read after it was written", "If it cannot tell",
           "It must refuse an operand of another type",
           "an element that is read too late")  # fmt: skip
-for _words in (
-    "kernel   textbook loops, before `schedule`",
-    "operand  the name of a parameter other than `out`; no other parameter shares its bytes",
-):
-    background(SLOT, _words, because="what is given")
+background(SLOT, "kernel   textbook loops ... no other parameter shares its bytes",
+           because="what is given")  # fmt: skip
 
 
-@checks(SLOT, spec=[*ANSWER, *(spec for spec, _, _ in LEGAL)])
-def overwriting_is_found(may_overwrite):
+FOUND = [(text, operand, spec) for spec, text, operands in LEGAL for operand in operands]
+REFUSED = [
+    *((why, text, "x0", spec) for why, spec, text in ILLEGAL),
+    ("It is read again for other columns.", LEGAL[2][1], "x0", "a matrix product"),
+    ("It is read again for other rows.", LEGAL[2][1], "x1", "a matrix product"),
+    ("It is smaller than the result.", LEGAL[1][1], "x1", "a broadcast"),
+]
+
+
+@for_each(SLOT, FOUND, "{} operands that may be overwritten", spec=ANSWER)
+def overwriting_is_found(may_overwrite, text, operand, spec):
     """Elementwise, residuals and rows: the result may have the operand's bytes."""
-    cases = [(text, operand, spec) for spec, text, operands in LEGAL for operand in operands]
-    for text, operand, spec in cases:
-        if not _answer(may_overwrite, parse_kernel(text), operand, spec):
-            why = "before the same element of the result is written, and never after."
-            raise Wrong(
-                f"The result may overwrite {operand}: each element of it is read {why}",
-                program=text, got="False", expected="True", spec=spec)  # fmt: skip
-    return f"{len(cases)} operands that may be overwritten"
+    if not _answer(may_overwrite, parse_kernel(text), operand, spec):
+        problem = f"The result may overwrite {operand}: each element of it is read before the same "
+        problem += "element of the result is written, and never after."
+        raise Wrong(problem, program=text, got="False", expected="True", spec=spec)
 
 
-@checks(SLOT, spec=[*ANSWER, *(spec for _, spec, _ in ILLEGAL)])
-def overwriting_is_refused(may_overwrite):
+@for_each(SLOT, REFUSED, "{} that may not be", spec=ANSWER)
+def overwriting_is_refused(may_overwrite, why, text, operand, spec):
     """What is read too late is refused."""
-    cases = [(*row, "x0") for row in ILLEGAL]
-    cases += [
-        ("It is read again for other columns.", "a matrix product", LEGAL[2][1], "x0"),
-        ("It is read again for other rows.", "a matrix product", LEGAL[2][1], "x1"),
-        ("It is smaller than the result.", "a broadcast", LEGAL[1][1], "x1"),
-    ]
-    for why, spec, text, operand in cases:
-        if _answer(may_overwrite, parse_kernel(text), operand, spec):
-            problem = f"The result may not overwrite {operand}. {why}"
-            raise Wrong(problem, program=text, got="True", expected="False", spec=spec)
-    return f"{len(cases)} that may not be"
+    if _answer(may_overwrite, parse_kernel(text), operand, spec):
+        problem = f"The result may not overwrite {operand}. {why}"
+        raise Wrong(problem, program=text, got="True", expected="False", spec=spec)
 
 
 @checks(SLOT, spec=ANSWER)
 def overwriting_works_in_the_compiler(may_overwrite):
     """Compiled with this answer: rows, residuals, views, other types, empty tensors."""
-    for program in small_programs():
-        works_in_the_compiler(SLOT, may_overwrite, program)
-    return "programs compiled with your answer"
+    return compiled(SLOT, may_overwrite, "programs compiled with your answer")
 
 
 @checks(SLOT, given=graphs(size=5), examples=25, spec=ANSWER)
@@ -104,9 +96,8 @@ def every_elementwise_kernel_may_overwrite(may_overwrite, graph):
     for kernel, operand in operands_of(graph):
         fits = kernel.buffers[operand].type == kernel.out.type
         if fits and not _answer(may_overwrite, kernel, operand):
-            text = print_kernel(kernel)
-            problem = f"The result may overwrite {operand}."
-            raise Wrong(problem, program=text, got="False", expected="True")
+            raise Wrong(f"The result may overwrite {operand}.", program=print_kernel(kernel),
+                        got="False", expected="True")  # fmt: skip
 
 
 def operands_of(graph: Graph) -> list[tuple[Kernel, str]]:
@@ -118,8 +109,8 @@ def operands_of(graph: Graph) -> list[tuple[Kernel, str]]:
 def _answer(may_overwrite: Any, kernel: Kernel, operand: str, spec: str = "") -> bool:
     got = may_overwrite(kernel, operand)
     if not isinstance(got, (bool, np.bool_)):
-        text = print_kernel(kernel)
-        raise Wrong("The answer must be True or False.", program=text, got=returned(got), spec=spec)
+        raise Wrong("The answer must be True or False.", program=print_kernel(kernel),
+                    got=returned(got), spec=spec)  # fmt: skip
     return bool(got)
 
 
@@ -136,7 +127,6 @@ def _same_in_place(kernel: Kernel, operand: str) -> None:
         run_kernel(kernel, shared)
         if np.array_equal(shared[kernel.out.name], apart[kernel.out.name], equal_nan=True):
             return
-    raise Wrong(
-        f"Written over {operand}, the result must be the same as in memory of its own, but it is "
-        "not.",
-        program=print_kernel(kernel), got="True", expected="False", spec=ANSWER[2])  # fmt: skip
+    problem = f"Written over {operand}, the result must be the same as in memory of its own, but it"
+    raise Wrong(f"{problem} is not.", program=print_kernel(kernel), got="True", expected="False",
+                spec=ANSWER[2])  # fmt: skip

@@ -5,124 +5,69 @@ They are of the kinds that the specification names, with other axes, sizes, type
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
 
 import numpy as np
 
 from autograder.check.framework import Wrong, hidden
-from course_lib.ir.loops.nest import print_kernel
+from autograder.units.u04.checks.kernels import short
+from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 
 VARIABLES = ("a", "b", "h", "i", "j", "k", "m", "n", "p", "q", "r", "u", "v", "w")
 TRIES = 3  # kernels of each kind
 
-Case = tuple[str, dict[str, bool]]  # a kernel as text, and the right answers
+# How many axes the body has, the body, and which operands may be overwritten, and which may not. @
+# is where the indices of outer loops belong, S the extent of the loops, L the last index of one.
+DRAWN = [
+    (1, "i { out[@i] = max(x1[@i], x0[@i]) }", "x0 x1", ""),
+    (2, "i { j { out[@i, j] = x1[@i, j] + x0[@i, j] } }", "x0 x1", ""),
+    (2, "i { j { out[@i, j] = x0[@i, j] * x0[@i, j] - x1[@i, j] } }", "x0 x1", ""),
+    # A product of matrices, and a residual that is added where the result is stored.
+    (2, "i { j { acc := 0.0 k { acc[] += x0[@i, k] * x1[@k, j] } out[@i, j] = acc[] * x2[@i, j] } "
+     "}", "x2", "x0 x1"),
+    # A row that the sum of its squares divides, and a softmax.
+    (1, "acc := 0.0 j { acc[] += x0[@j] * x0[@j] } i { out[@i] = exp(x0[@i] - 1.0) / acc[] }", "x0",
+     ""),
+    (1, "top := -inf k { top[] max= x0[@k] } acc := 0.0 j { acc[] += exp(x0[@j] - top[]) } "
+     "i { out[@i] = exp(x0[@i] - top[]) / acc[] }", "x0", ""),
+    # An element of x0 is read after the same element of the result was written.
+    (2, "i { j { out[@i, j] = x0[@j, i] } }", "", "x0"),
+    (2, "i { j { out[@i, j] = x0[@i, j] - x0[@i, 0] } }", "", "x0"),
+    (2, "i { j { out[@i, j] = x0[@i, j] - x0[@0, j] } }", "", "x0"),
+    (2, "i { j { out[@i, j] = x0[@i, L - j] } }", "", "x0"),
+    (2, "i { j { out[@i, j] = x0[@L - i, j] } }", "", "x0"),
+    (2, "i { j in 1..S { out[@i, j] = x0[@i, j] + x0[@i, j - 1] } }", "", "x0"),
+    (2, "i { j { acc := 0.0 k { acc[] += x0[@i, k] } out[@i, j] = acc[] } }", "", "x0"),
+    (2, "i { j { out[@i, j] = x0[@i, j] * 2.0 } } k { m { out[@k, m] = x0[@k, m] + 1.0 } }", "",
+     "x0"),
+    (2, "i { j { out[@i, j] = 0.0 one := 1.0 out[@i, j] = x0[@i, j] + one[] } }", "", "x0"),
+]  # fmt: skip
 
 
 @hidden("schedule.in_place.may_overwrite", seed=50_021)
 def other_kernels_of_these_kinds(may_overwrite, rng):
     """Elementwise, epilogues and rows may overwrite; what is read too late may not."""
-    for text, answers in (case for _ in range(TRIES) for case in drawn(rng)):
-        kernel = parse_kernel(text)
-        for operand, expected in answers.items():
-            if bool(may_overwrite(kernel, operand)) != expected:
-                what = "may" if expected else "may not"
-                raise Wrong(
-                    f"The result {what} overwrite {operand}.",
-                    program=print_kernel(kernel),
-                    got=str(not expected),
-                    expected=str(expected),
-                )
+    for axes, body, some, others in DRAWN * TRIES:
+        kernel = drawn(rng, axes, body)
+        for operand in f"{some} {others}".split():
+            may = operand in some
+            if bool(may_overwrite(kernel, operand)) != may:
+                problem = f"The result {'may' if may else 'may not'} overwrite {operand}."
+                text = print_kernel(kernel)
+                raise Wrong(problem, program=text, got=str(not may), expected=str(may))
 
 
-def drawn(rng: np.random.Generator) -> Iterator[Case]:
-    """One kernel of each kind."""
-    names = [str(name) for name in rng.permutation(VARIABLES)]
-    outer = [(names.pop(), int(rng.integers(2, 4))) for _ in range(rng.integers(0, 3))]
-    size = int(rng.integers(3, 6))
-    i, j, k, m = names[:4]
-    yield elementwise(rng, [*outer, (i, size), (j, int(rng.integers(1, 5)))][rng.integers(0, 3) :])
-    yield epilogue(outer, (i, j, k), size)
-    yield rows(outer, (i, j, k), size, normal=bool(rng.integers(2)))
-    for body in late((i, j, k, m), size):
-        yield _kernel(outer, (size, size), body), {"x": False}
-
-
-def elementwise(rng: np.random.Generator, axes: Sequence[tuple[str, int]]) -> Case:
-    kind = str(rng.choice(["f32", "f64", "i32", "i64"]))
-    shape, at = _shape([size for _, size in axes]), _at([var for var, _ in axes])
-    value = str(rng.choice(["max(y@, x@)", "y@ + x@", "x@ * x@ - y@"])).replace("@", f"[{at}]")
-    params = f"y: {kind}[{shape}], x: {kind}[{shape}], out: {kind}[{shape}]"
-    return f"kernel @e({params}) {{ {_nest(axes, f'out[{at}] = {value}')} }}", {
-        "x": True,
-        "y": True,
-    }
-
-
-def epilogue(outer: Sequence[tuple[str, int]], names: Sequence[str], size: int) -> Case:
-    """A product of matrices, and a residual that is added where the result is stored."""
-    i, j, k = names
-    body = (
-        f"for {i} in 0..{size} {{ for {j} in 0..{size} {{ local acc: f32[] acc[] = 0.0 "
-        f"for {k} in 0..{size} {{ acc[] += x[@{i}, {k}] * y[@{k}, {j}] }} "
-        f"out[@{i}, {j}] = acc[] * z[@{i}, {j}] }} }}"
-    )
-    return _kernel(outer, (size, size), body, "xyz"), {"x": False, "y": False, "z": True}
-
-
-def rows(outer: Sequence[tuple[str, int]], names: Sequence[str], size: int, normal: bool) -> Case:
-    """A softmax, or a row that its sum divides; y is a row that is read again for every other."""
-    i, j, k = names
-    body = "local acc: f32[] acc[] = 0.0 local top: f32[] top[] = 1.0 "
-    if not normal:
-        body += f"top[] = -inf for {k} in 0..{size} {{ top[] max= x[@{k}] }} "
-    term = f"x[@{j}] * x[@{j}]" if normal else f"exp(x[@{j}] - top[])"
-    body += f"for {j} in 0..{size} {{ acc[] += {term} }} "
-    body += f"for {i} in 0..{size} {{ out[@{i}] = exp(x[@{i}] - top[]) / acc[] }}"
-    return _kernel(outer, (size,), body), {"x": True}
-
-
-def late(names: Sequence[str], size: int) -> Iterator[str]:
-    """Bodies that read an element of x after the same element of the result was written."""
-    i, j, k, m = names
-
-    def square(text: str, start: int = 0, i: str = i, j: str = j) -> str:
-        return f"for {i} in 0..{size} {{ for {j} in {start}..{size} {{ {text} }} }}"
-
-    here = f"out[@{i}, {j}] ="
-    yield square(f"{here} x[@{j}, {i}]")
-    yield square(f"{here} x[@{i}, {j}] - x[@{i}, 0]")
-    yield square(f"{here} x[@{i}, {j}] - x[@0, {j}]")
-    yield square(f"{here} x[@{i}, {size - 1} - {j}]")
-    yield square(f"{here} x[@{size - 1} - {i}, {j}]")
-    yield square(f"{here} x[@{i}, {j}] + x[@{i}, {j} - 1]", start=1)
-    row = f"local s: f32[] s[] = 0.0 for {k} in 0..{size} {{ s[] += x[@{i}, {k}] }}"
-    yield square(f"{row} {here} s[]")
-    once_more = square(f"out[@{k}, {m}] = x[@{k}, {m}] + 1.0", i=k, j=m)
-    yield square(f"{here} x[@{i}, {j}] * 2.0") + once_more
-    yield square(f"{here} 0.0 local s: f32[] s[] = 1.0 {here} x[@{i}, {j}] + s[]")
-
-
-def _kernel(
-    outer: Sequence[tuple[str, int]], inner: Sequence[int], body: str, params: str = "x"
-) -> str:
-    """A kernel whose parameters all have the type of the result. In `body`, @ is where the outer
-    indices belong."""
-    shape = _shape([*(size for _, size in outer), *inner])
-    typed = ", ".join(f"{name}: f32[{shape}]" for name in (*params, "out"))
-    indices = "".join(f"{var}, " for var, _ in outer)
-    return f"kernel @drawn({typed}) {{ {_nest(outer, body.replace('@', indices))} }}"
-
-
-def _nest(axes: Sequence[tuple[str, int]], body: str) -> str:
-    for var, size in reversed(axes):
-        body = f"for {var} in 0..{size} {{ {body} }}"
-    return body
-
-
-def _shape(sizes: Sequence[int]) -> str:
-    return ",".join(map(str, sizes))
-
-
-def _at(names: Sequence[str]) -> str:
-    return ", ".join(names)
+def drawn(rng: np.random.Generator, axes: int, body: str) -> Kernel:
+    """A kernel with this body in outer loops, and with other names, sizes and types."""
+    names, size = rng.permutation(VARIABLES).tolist(), int(rng.integers(3, 6))
+    outer = {names.pop(): int(rng.integers(1, 4)) for _ in range(rng.integers(0, 3))}
+    words = {"@": "".join(f"{name}, " for name in outer), "S": str(size), "L": str(size - 1)}
+    words |= dict(zip("ijkm", names, strict=False))
+    body = re.sub(r"@|\b[SLijkm]\b", lambda word: words[word[0]], body)
+    for name, extent in outer.items():
+        body = f"{name} in 0..{extent} {{ {body} }}"
+    kind = "f32" if "." in body.replace("..", "") else rng.choice(["f32", "f64", "i32", "i64"])
+    shape = ",".join(map(str, [*outer.values(), *[size] * axes]))
+    operands = len(set(re.findall(r"x\d", body)))
+    return parse_kernel(short("drawn", f"{kind}[{shape}] " * (operands + 1), body, extent=size))

@@ -11,6 +11,7 @@ import numpy as np
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from autograder.units.u04.exercises import BROKEN_LIVES, BROKEN_OFFSETS
+from course_lib.exercises import slot
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import arena_size, lower_bound
 from course_lib.memory.planners import best_fit, first_fit
@@ -58,14 +59,13 @@ mutants(
 )
 alternatives(
     "u04.first_fit_wins",
-    another_seven=lambda: _lives(
-        (0, 2, 2), (1, 1, 2), (1, 3, 2), (2, 5, 1), (3, 5, 1), (4, 5, 3), (5, 5, 1)
-    ),
+    another_seven=("(0, 1, 3), (0, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4)",
+                   "(0, 2, 2), (1, 1, 2), (1, 3, 2), (2, 5, 1), (3, 5, 1), (4, 5, 3), (5, 5, 1)",
+                   "'abcdef'", "'abcdefg'"),
     larger_and_later=lambda: (
         Interval(i.name, np.int64(10 * i.size), i.first + 9, i.last + 9)
-        for i in _lives((0, 1, 3), (0, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4))
-    ),
-)
+        for i in slot("u04.first_fit_wins").reference()),
+)  # fmt: skip
 
 
 @alternative("u04.first_fit_wins")
@@ -99,10 +99,7 @@ mutants(
     half_of_a_number=(_ALL, f"{_ALL} | {{'nchw': 320.5}}"),
     one_layout=(_ALL, "in [*at.items()][:1]}"),
 )  # fmt: skip
-alternatives(
-    "u04.lines",
-    as_floats=("len({", "1.0 * len({", _ALL, f"{_ALL} | {{'nhcw': 3}}"),
-)
+alternatives("u04.lines", as_floats=("len({", "1.0 * len({", _ALL, f"{_ALL} | {{'nhcw': 3}}"))
 
 
 @alternative("u04.lines")
@@ -132,14 +129,11 @@ _BLOCKS = "c // 16 * 56 + h) * 56 + w"
 for _old, _new, _why in [
     ("(c * 56 + h)", "(c * 56 - h)", "the same rows 22 further up, which are 77 whole lines"),
     *(("(h * 56 + w) * 64", new, _PIXEL) for new in ("(h * 56 - w) * 64", "(h * 57 + w) * 64")),
-    (_BLOCKS, "c // 16 * 56 - h) * 56", _PIXEL),
-    (_BLOCKS, "c // 16 * 57 + h) * 56", _PIXEL),
-    (_BLOCKS, "c // 16 * 55 + h) * 56", _PIXEL),
-    (_BLOCKS, "c // 16 * 56 + h) * 57", _PIXEL),
-    (_BLOCKS, "c // 16 * 56 + h) * 56 - w", _PIXEL),
+    *((_BLOCKS, f"c // 16 * {new}", _PIXEL) for new in (
+        "56 - h) * 56", "57 + h) * 56", "55 + h) * 56", "56 + h) * 57", "56 + h) * 56 - w")),
     (_BLOCKS, "c // 17 * 56", "these are four blocks, too, and a place in one is in its line"),
     *(("* 16 + c % 16}", f"* 16{r}}}", _PIXEL) for r in ("", " + c // 16", " + c % 15", " + c")),
-    ("in range(64)", "reversed(list(range(64)))", "lines are counted in any order"),
-    ("(10, 11, 12)", "(12, 11, 10)", "lines are counted in any order"),
-]:
+    *((old, new, "lines are counted in any order") for old, new in (
+        ("in range(64)", "reversed(list(range(64)))"), ("(10, 11, 12)", "(12, 11, 10)"))),
+]:  # fmt: skip
     equivalent("u04.lines", _old, _new, because=_why)

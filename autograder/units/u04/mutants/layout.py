@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from course_lib.exercises import slot
-from course_lib.ir.graph.graph import Graph
+from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import same_program
 
 SLOT = "passes.sink_relayouts"
@@ -22,10 +22,8 @@ def _first(condition, result):
 
 def _past_a_reshape(condition):
     """An edit: a reshape takes the place of the relayout `r` under another condition."""
-    flat = "_called(reshape(r.inputs[0], node.type.shape), node)"
-    return _first(
-        "node.op == 'reshape'", f"next(({flat} if {condition} else rebuilt for r in inputs))"
-    )
+    flat = f"_called(reshape(r.inputs[0], node.type.shape), node) if {condition} else rebuilt"
+    return _first("node.op == 'reshape'", f"next(({flat} for r in inputs))")
 
 
 mutants(
@@ -75,15 +73,10 @@ mutants(
 )  # fmt: skip
 
 
-def swept_clean(graph):
-    """With what nobody uses any more taken out."""
-    after = slot(SLOT).reference(graph)
-    return Graph.of(after.inputs, after.outputs, after.name)
-
-
 alternatives(
     SLOT,
-    swept_clean=swept_clean,
+    # With what nobody uses any more taken out.
+    swept_clean=lambda graph: dce(slot(SLOT).reference(graph)),
     # Where operands come from two layouts, the text leaves open which of them it is.
     into_the_layout_of_most_operands=("above[0]", "max(sorted(set(above)), key=above.count)"),
     # Of what an elementwise operation becomes, only the operation itself gets the name.
@@ -102,9 +95,6 @@ def one_relayout_at_a_time(graph):
     return graph
 
 
-for _old, _new, _why in [
-    ("return None", "return node", "the node itself, with its own name, is what stays"),
-    ("for i in inputs if", "reversed(list(inputs))", "which of two layouts it is, is left open"),
-    ("past_other)(rebuilt, above[0])", "above[-1]", "which of two layouts it is, is left open"),
-]:
-    equivalent(SLOT, _old, _new, because=_why)
+equivalent(SLOT, "return None", "return node", because="the node itself, with its own name, stays")
+equivalent(SLOT, "for i in inputs if", "reversed(list(inputs))", "past_other)(rebuilt, above[0])",
+           "above[-1]", because="which of two layouts it is, is left open")  # fmt: skip

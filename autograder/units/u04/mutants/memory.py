@@ -87,13 +87,9 @@ def one_after_another(tasks, views, outside):
             yield Interval(task.writes, task.size, step, last)
 
 
-_LIVES = "the order of the intervals, and of the names within one task, says nothing"
-for _old, _new in [
-    ("for value in", "reversed(list("),
-    ("task.writes", "(*task.reads, task.writes)"),
-    ("for v in first", "reversed(list(first))"),
-]:
-    equivalent(LIVENESS, _old, _new, because=_LIVES)
+equivalent(LIVENESS, "for value in", "reversed(list(", "task.writes", "(*task.reads, task.writes)",
+           "for v in first", "reversed(list(first))", because="the order of the intervals, and of "
+           "the names within one task, says nothing")  # fmt: skip
 
 
 # ── schedule.memory.assign_offsets ──
@@ -165,9 +161,8 @@ alternatives(
     the_best_of_several=lambda intervals: min(
         [_placed(intervals, key) for key in (_by_size, _by_area, *_STEPS)]
         + [first_fit(intervals), best_fit(intervals)],
-        key=lambda plan: arena_size(intervals, plan),
-    ),
-)
+        key=lambda plan: arena_size(intervals, plan)),
+)  # fmt: skip
 
 
 @mutant(OFFSETS)
@@ -198,16 +193,11 @@ def as_if_sorted_by_first_steps(intervals):
 
 
 equivalent(OFFSETS, "offsets[", "offsets.setdefault(", because="each value is placed once")
-_PLAN = "any plan that is sound and as small earns all points: the text leaves the way free"
-for _old, _new in [
-    ("_ROUNDS = 30", "_ROUNDS = 31"),
-    ("_ROUNDS = 30", "_ROUNDS = 29"),
-    ("order = sorted(intervals, key=", "order = "),
-    ("break", "continue"),
-    ("ends = {i.name: offsets[i.name] + i.size", "ends = {i.name: offsets[i.name]"),
-    ("if size >= interval.size", "if size > interval.size"),
-]:
-    equivalent(OFFSETS, _old, _new, because=_PLAN)
+equivalent(OFFSETS, "_ROUNDS = 30", "_ROUNDS = 31", "_ROUNDS = 30", "_ROUNDS = 29",
+           "order = sorted(intervals, key=", "order = ", "break", "continue",
+           "ends = {i.name: offsets[i.name] + i.size", "ends = {i.name: offsets[i.name]",
+           "if size >= interval.size", "if size > interval.size", because="any plan that is sound "
+           "and as small earns all points: the text leaves the way free")  # fmt: skip
 
 
 # ── u04.allocator ──
@@ -220,10 +210,8 @@ _FIRST = "next((k for k, (_, room) in enumerate(free) if room >= size))"
 
 def _joins_only(condition):
     """An edit: what comes back, at offset `at`, is joined under the condition alone."""
-    return (
-        "-size)]))", "-size)]), offsets[name])", "_joined(free: list[tuple[int, float]])",
-        "_joined(free, at)", "room == offset", f"room == offset and {condition}",
-    )  # fmt: skip
+    return ("-size)]))", "-size)]), offsets[name])", "_joined(free: list[tuple[int, float]])",
+            "_joined(free, at)", "room == offset", f"room == offset and {condition}")  # fmt: skip
 
 
 mutants(
@@ -300,13 +288,11 @@ def in_lines_of_64_bytes(requests):
     return offsets
 
 
-_EMPTY = "an empty block is never large enough, and joins with what it touches"
-_SIZE = "a size is 64 bytes at least"
-for _old, _new, _why in [
-    ("if room > size else []", "if room >= size else []", _EMPTY),
-    ("if room > size else []", "[(offset + size, room - size)]", _EMPTY),
-    *(("if size > 0:", f"if size {new}:", _SIZE) for new in (">= 0", "> 1", "> -1")),
-    ("= offset", "setdefault(", "no name asks twice"),
-    ("[*free, (", "[(offsets[name], -size), *free]", "it is sorted"),
-]:
-    equivalent(ALLOCATOR, _old, _new, because=_why)
+_REST, _ASKS = "if room > size else []", "if size > 0:"
+equivalent(ALLOCATOR, _REST, "if room >= size else []", _REST, "[(offset + size, room - size)]",
+           because="an empty block is never large enough, and joins with what it touches"
+           )  # fmt: skip
+equivalent(ALLOCATOR, _ASKS, "if size >= 0:", _ASKS, "if size > 1:", _ASKS, "if size > -1:",
+           because="a size is 64 bytes at least")  # fmt: skip
+equivalent(ALLOCATOR, "= offset", "setdefault(", because="no name asks twice")
+equivalent(ALLOCATOR, "[*free, (", "[(offsets[name], -size), *free]", because="it is sorted")

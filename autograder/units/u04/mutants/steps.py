@@ -59,9 +59,8 @@ mutants(
 )  # fmt: skip
 
 # To write what an earlier iteration has read is no harm: only a flow dependence is.
-alternatives(
-    SLOT, only_what_flows_matters=("d.buffer == out", "d.buffer == out and d.kind == 'flow'")
-)
+_OURS = "d.buffer == out"
+alternatives(SLOT, only_what_flows_matters=(_OURS, f"{_OURS} and d.kind == 'flow'"))
 
 
 @alternative(SLOT)
@@ -127,8 +126,7 @@ def reads_in_order_of_text(kernel, operand):
     return _same_type(kernel, operand) and once and ordered(kernel.body)
 
 
-_FREE = (
-    "more is refused, but none of the kernels that must be found: if it cannot tell, it is False"
+_FREE = "more is refused, but none of what must be found: if it cannot tell, it is False"
+equivalent(
+    SLOT, "if written and", "if written:", "(stmt, Loop) and", "(stmt, Loop):", because=_FREE
 )
-equivalent(SLOT, "if written and", "if written:", because=_FREE)
-equivalent(SLOT, "(stmt, Loop) and", "(stmt, Loop):", because=_FREE)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,9 @@ def clocks_of(program: list[Instruction], seed: int, chip: Chip) -> int:
     try:
         run, before, after = played(program, seed, chip)
     except Fault as fault:
-        stuck = fault.kind == "deadlock"
-        raise Wrong(f"The simulator refuses the program {where}.", got=str(fault),
-                    spec=LIVE if stuck else SAFE) from None  # fmt: skip
+        spec = LIVE if fault.kind == "deadlock" else SAFE
+        raise Wrong(f"The simulator refuses the program {where}.", got=str(fault), spec=spec
+                    ) from None  # fmt: skip
     wanted = before.copy()
     wanted[Y:] = due(before).ravel()
     if (wrong := np.flatnonzero(after != wanted)).size:
@@ -58,8 +59,8 @@ def clocks_of(program: list[Instruction], seed: int, chip: Chip) -> int:
                     expected=str(wanted[at]), spec=sentence(before, after, at))  # fmt: skip
     for (giver, taker), left in run.times.left.items():
         if left:
-            raise Wrong("The program must take every token that it gives.",
-                        got=f"{left} from {giver} to {taker} left", spec=TAKEN)  # fmt: skip
+            got = f"{left} from {giver} to {taker} left"
+            raise Wrong("The program must take every token that it gives.", got=got, spec=TAKEN)
     return run.total
 
 
@@ -115,30 +116,31 @@ def finishes(scales: Any, given: Layer) -> None:
     """Wrong unless the four parts are those that this layer needs."""
     x, weights, y, bias = given
     got = scales(x, weights.copy(), y, bias.copy())
-    program = (f"scales({x:.4g}, {np.round(weights, 4).tolist()}, {y:.4g}, "
-               f"{np.round(bias, 3).tolist()})")  # fmt: skip
+    rows = f"{np.round(weights, 4).tolist()}, {y:.4g}, {np.round(bias, 3).tolist()}"
+    wrong = partial(Wrong, program=f"scales({x:.4g}, {rows})")
     if not isinstance(got, (tuple, list)) or len(got) != 4:
-        raise Wrong("The answer must be four values: biases, scales, low, high.", program=program,
-                    got=returned(got), spec=FOUR)  # fmt: skip
+        problem = "The answer must be four values: biases, scales, low, high."
+        raise wrong(problem, got=returned(got), spec=FOUR)
     biases, factors = np.asarray(got[0]), np.asarray(got[1])
     for name, mine, kind in (("biases", biases, np.int32), ("scales", factors, np.float32)):
         if mine.shape != weights.shape or mine.dtype != kind:
-            raise Wrong(f"The {name} must be an array of {len(weights)} numbers of type "
-                        f"{np.dtype(kind)}.", program=program, got=returned(got[name == "scales"]),
-                        spec=PARTS[name])  # fmt: skip
-    real = bias / (x * weights)
-    if (np.abs(biases - real) > 0.5 + 1e-6).any():
-        raise Wrong("The biases must be those of `bias`, in units of the sums.", program=program,
-                    got=str(biases.tolist()), expected=str(np.rint(real).astype(int).tolist()),
-                    spec=PARTS["biases"])  # fmt: skip
-    if not np.allclose(factors, x * weights / y, rtol=1e-5, atol=0):
-        raise Wrong("The scales must turn sums into bytes of the result.", program=program,
-                    got=str(factors.tolist()), expected=str((x * weights / y).tolist()),
-                    spec=MAKES)  # fmt: skip
-    limits, wanted = tuple(got[2:]), (0, min(127, round(6 / y)))
-    if limits != wanted or not all(isinstance(one, (int, np.integer)) for one in limits):
-        raise Wrong("The limits must be 0.0 and 6.0 as bytes.", program=program,
-                    got=returned(limits), expected=str(wanted), spec=PARTS["limits"])  # fmt: skip
+            problem = f"The {name} must be an array of {len(weights)} numbers of type"
+            shown = returned(got[name == "scales"])
+            raise wrong(f"{problem} {np.dtype(kind)}.", got=shown, spec=PARTS[name])
+    real, ratios = bias / (x * weights), x * weights / y
+    limits, due = tuple(got[2:]), (0, min(127, round(6 / y)))
+    whole = all(isinstance(one, (int, np.integer)) for one in limits)
+    for right, problem, mine, wanted, spec in [
+        (not (np.abs(biases - real) > 0.5 + 1e-6).any(), "The biases must be those of `bias`, in "
+         "units of the sums.", biases.tolist(), np.rint(real).astype(int).tolist(),
+         PARTS["biases"]),
+        (np.allclose(factors, ratios, rtol=1e-5, atol=0), "The scales must turn sums into bytes of "
+         "the result.", factors.tolist(), ratios.tolist(), MAKES),
+        (limits == due and whole, "The limits must be 0.0 and 6.0 as bytes.", limits, due,
+         PARTS["limits"]),
+    ]:  # fmt: skip
+        if not right:
+            raise wrong(problem, got=str(mine), expected=str(wanted), spec=spec)
 
 
 @checks("u13.scales", spec=[NEEDED, *STANDS, MAKES, FOUR, *PARTS.values()])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,25 +25,19 @@ from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.isa.text import disassemble
 from lessons.u13.tokens import fault_text
 
-SUMS = (
-    "The instructions that compute one block of output channels for one piece of image",
-    "runs (offset, length) of the stretches of bytes that every sum reads, in order",
-    "first the matmul for the first byte alone: k = 1",
-)
+SUMS = ("The instructions that compute one block of output channels for one piece of image",
+        "runs (offset, length) of the stretches of bytes that every sum reads, in order",
+        "first the matmul for the first byte alone: k = 1")  # fmt: skip
 PIECES = "Each run is cut into as few pieces as possible, of at most `rows` bytes each"
 ENDS = "no piece has bytes of two runs"
 ORDER = "For each piece, a preload brings its rows of weights, and then a matmul sends all pixels"
-WEIGHTED = (
-    "where the weights begin: a row of `first.n` for each byte of each run, in order",
-    "rows rows of the array",
-)
+WEIGHTED = ("where the weights begin: a row of `first.n` for each byte of each run, in order",
+            "rows rows of the array")  # fmt: skip
 SAME = "Every matmul equals `first` except for `acts`, `k` and `add`"
 ACTS_AT = "Offset 0 lies at `first.acts`"
 ADD = ("The first matmul has the `add` of `first`", "all others add to what is there")
-PRELOAD = (
-    "Make each preload with `Preload(weights=..., k=..., n=first.n, pitch=first.n, "
-    "origin=first.origin)`"
-)
+PRELOAD = ("Make each preload with `Preload(weights=..., k=..., n=first.n, pitch=first.n, "
+           "origin=first.origin)`")  # fmt: skip
 
 
 class Case(NamedTuple):
@@ -56,8 +51,8 @@ class Case(NamedTuple):
 
     def __str__(self) -> str:
         runs = f"[{', '.join(map(str, self.runs[:20]))}{', ...' * (len(self.runs) > 20)}]"
-        return (f"runs    {runs}\nweights {self.weights}\nfirst   {self.first}"
-                f"\nrows    {self.rows}")  # fmt: skip
+        lines = f"runs    {runs}\nweights {self.weights}\nfirst   {self.first}"
+        return f"{lines}\nrows    {self.rows}"
 
 
 @st.composite
@@ -112,20 +107,22 @@ def right_sums(products: Any, case: Case) -> None:
     for memory in (WEIGHTS, ACTS, ACCS):
         state.memories[memory][:] = rng.integers(-9, 10, len(state.memories[memory]))
     due = expected(case, state.memories, chip.cols)
+
+    def wrong(problem: str, got: str) -> Wrong:
+        return Wrong(problem, program=str(case), got=got, spec=doubted(case, program))
+
     try:
         check([*program, Halt()], chip)
         for instruction in program:
             instruction.run(state)
     except Fault as fault:
-        raise Wrong("The chip cannot run these instructions.", program=str(case),
-                    got=f"{shown(program)}\n{fault_text(fault)}",
-                    spec=doubted(case, program)) from None  # fmt: skip
+        shows = f"{shown(program)}\n{fault_text(fault)}"
+        raise wrong("The chip cannot run these instructions.", shows) from None
     got = state.memories[ACCS].reshape(-1, chip.cols)
     if (got != due).any():
         row, col = np.argwhere(got != due)[0].tolist()
-        raise Wrong(f"Row {row}, column {col} of the accumulators must hold {due[row, col]}.",
-                    program=str(case), got=f"{got[row, col]}, by this program:\n{shown(program)}",
-                    spec=doubted(case, program))  # fmt: skip
+        problem = f"Row {row}, column {col} of the accumulators must hold {due[row, col]}."
+        raise wrong(problem, f"{got[row, col]}, by this program:\n{shown(program)}")
 
 
 def shown(program: Sequence[Instruction]) -> str:
@@ -175,14 +172,13 @@ def expected(case: Case, memories: dict[str, np.ndarray], cols: int) -> np.ndarr
 
 def asked(products: Any, case: Case) -> list[Any]:
     got = products(list(case.runs), case.weights, case.first, case.rows)
+    wrong = partial(Wrong, program=str(case))
     if not isinstance(got, (list, tuple)) or not got:
-        answer = returned(got)
-        raise Wrong("The answer must be a list of instructions.", program=str(case), got=answer,
-                    spec=SUMS[0])  # fmt: skip
-    strange = [i for i in got if not isinstance(i, (Preload, Matmul))]
-    if strange:
-        raise Wrong("The answer must have only preloads and matmuls.", program=str(case),
-                    got=repr(strange[0])[:200], spec=ORDER)  # fmt: skip
+        problem = "The answer must be a list of instructions."
+        raise wrong(problem, got=returned(got), spec=SUMS[0])
+    for strange in [i for i in got if not isinstance(i, (Preload, Matmul))]:
+        problem = "The answer must have only preloads and matmuls."
+        raise wrong(problem, got=repr(strange)[:200], spec=ORDER)
     return list(got)
 
 

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -52,9 +51,8 @@ def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
     got = slots(list(wanted), count)
 
     def wrong(problem: str, spec: str, shown: Any = got, due: str = "") -> Wrong:
-        answer = returned(shown, 400)
         case = f"wanted = {shortened(wanted)}, count = {count}"
-        return Wrong(problem, program=case, got=answer, expected=due, spec=spec)
+        return Wrong(problem, program=case, got=returned(shown, 400), expected=due, spec=spec)
 
     if not isinstance(got, (list, tuple)) or len(got) != len(wanted):
         raise wrong("The answer must be a list with a pair for each step.", FORM[0])
@@ -76,9 +74,8 @@ def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
         held[at], place[piece], before = piece, at, at
     loads, most = sum(bool(load) for _, load in got), longest_ago(wanted, count)
     if loads > most:
-        raise wrong(
-            f"{loads} loads are too many for these steps.", FEW, due=f"at most {most} loads"
-        )
+        due = f"at most {most} loads"
+        raise wrong(f"{loads} loads are too many for these steps.", FEW, due=due)
     return loads
 
 
@@ -102,14 +99,13 @@ def _no_pair(pair: Any, count: int) -> str:
 
 def longest_ago(wanted: Sequence[int], count: int) -> int:
     """Loads if each replaced what was not wanted for the longest time."""
-    held: OrderedDict[int, None] = OrderedDict()
+    held: dict[int, int] = {}  # the piece that was wanted last stands at the end
     loads = 0
     for piece in wanted:
         loads += piece not in held
-        held[piece] = None
-        held.move_to_end(piece)
+        held[piece] = held.pop(piece, piece)
         if len(held) > count:
-            held.popitem(last=False)
+            del held[next(iter(held))]
     return loads
 
 
@@ -160,18 +156,16 @@ def a_model_stays_right(slots):
     graph = small_model()
     x = np.random.default_rng(7).integers(-128, 128, (1, 6, 7, 9)).astype(np.int8)
     due = run(graph, [x])[0]
+    wrong = partial(Wrong, program="two convolutions on the teaching chip", spec=LOAD)
     with in_the_compiler("chip.slots", slots):
         try:
             got, _ = build(graph, PRESETS["teaching"], smallest).checked([x])
         except Fault as fault:
-            raise Wrong("The chip must be able to run the model with these slots.",
-                        program="two convolutions on the teaching chip", got=str(fault),
-                        spec=LOAD) from None  # fmt: skip
+            problem = "The chip must be able to run the model with these slots."
+            raise wrong(problem, got=str(fault)) from None
     if not np.array_equal(got[0], due):
-        raise Wrong("The model must compute the same numbers with these slots.",
-                    program="two convolutions on the teaching chip",
-                    got=f"{int((got[0] != due).sum())} of {due.size} numbers differ",
-                    spec=LOAD)  # fmt: skip
+        differ = f"{int((got[0] != due).sum())} of {due.size} numbers differ"
+        raise wrong("The model must compute the same numbers with these slots.", got=differ)
     tile, npu = smallest(LAYER, PRESETS["npu"]), PRESETS["npu"]
     with in_the_compiler("chip.slots", slots):
         mine = clocks(LAYER, tile, npu)

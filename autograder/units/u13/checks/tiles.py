@@ -21,31 +21,18 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.estimate import bound, estimate
 from course_lib.accelerator.compile.product import Product, matrix
 from course_lib.accelerator.compile.search import EMITTERS, clocks
-from course_lib.accelerator.compile.tiles import (
-    OS,
-    PIXELS_FIRST,
-    WEIGHTS_FIRST,
-    WS,
-    Tile,
-    fits,
-    footprint,
-    smallest,
-)
+from course_lib.accelerator.compile.tiles import Tile, fits, footprint, smallest
 from course_lib.accelerator.isa.fault import Fault
 from lessons.u13.tables import square
 
-LEGAL = (
-    "The tile must be one for which `fits(product, tile, chip)` is True: `footprint` raises no "
-    "ValueError",
-    "A tile of this layer for this chip: legal, and with few clocks",
-)
+LEGAL = ("The tile must be one for which `fits(product, tile, chip)` is True: `footprint` raises "
+         "no ValueError", "A tile of this layer for this chip: legal, and with few clocks"
+         )  # fmt: skip
 EVERY = "Every layer for which `smallest(product, chip)` finds a tile must get one"
-POINTS = (
-    "Your points depend on `clocks(product, tile, chip)`, with your `products` and your `slots`, "
-    "divided by the roofline `bound(product, chip)`",
-    "If the mean over six layers is 1.10 or less, you earn all points, and each hundredth above "
-    "that costs 2 %, down to a quarter",
-)
+POINTS = ("Your points depend on `clocks(product, tile, chip)`, with your `products` and your "
+          "`slots`, divided by the roofline `bound(product, chip)`", "If the mean over six layers "
+          "is 1.10 or less, you earn all points, and each hundredth above that costs 2 %, down to "
+          "a quarter")  # fmt: skip
 background("chip.tile", "`estimate(product, tile, chip)` is a quick guess", because="about a "
            "function of the library")  # fmt: skip
 background("chip.tile", "`clocks` writes the whole program ... of a layer", because="advice")
@@ -57,17 +44,11 @@ HOPELESS = 10  # one layer so far from its roofline leaves a quarter of the poin
 SMALLER = Chip("smaller", 8, 8, weights=4096, acts=2048, accs=64, params=8, banks=(2, 4, 2))
 
 
-def windowed(
-    images: int,
-    size: tuple[int, int],
-    channels: int,
-    outputs: int,
-    kernel: tuple[int, int],
-    strides: tuple[int, int],
-    border: int,
-    dilations: tuple[int, int],
-    depthwise: bool,
-) -> Product:
+Pair = tuple[int, int]
+
+
+def windowed(images: int, size: Pair, channels: int, outputs: int, kernel: Pair, strides: Pair,
+             border: int, dilations: Pair, depthwise: bool) -> Product:  # fmt: skip
     """A layer whose images have this border, or as much of it as the window can reach from the
     image; a side that is shorter than the window has more of it at the end."""
     reach = [dilations[x] * (kernel[x] - 1) for x in (0, 1)]
@@ -80,30 +61,19 @@ def windowed(
 
 
 TIMED = [
-    matrix(384, 320, 512),
-    matrix(256, 512, 512),
-    square(256, 14, 128),
-    square(64, 56, 128, stride=2),
-    square(512, 7, 160),
-    matrix(784, 192, 32),
+    *(matrix(*sizes) for sizes in ((384, 320, 512), (256, 512, 512), (784, 192, 32))),
+    *(square(256, 14, 128), square(64, 56, 128, stride=2), square(512, 7, 160)),
 ]
 OTHERS = [
-    square(3, 56, 64, 7, 2),
-    square(32, 28, 32, depthwise=True),
-    square(480, 7, 480, depthwise=True),
-    square(64, 14, 32, dilation=2),
-    square(96, 7, 64, images=5),
+    *(square(3, 56, 64, 7, 2), square(64, 14, 32, dilation=2), square(96, 7, 64, images=5)),
+    *(square(n, side, n, depthwise=True) for n, side in ((32, 28), (480, 7))),
     square(48, 28, 48, dilation=3, images=2, depthwise=True),
-    matrix(1, 256, 500),
-    matrix(3136, 24, 48),
+    *(matrix(1, 256, 500), matrix(3136, 24, 48)),
 ]
 
 TIGHT = [  # the layer, bytes of activations, bytes of weights
-    (matrix(40, 4, 4), 16, 32),
-    (matrix(40, 4, 4), 32, 64),
-    (matrix(9, 8, 8), 64, 32),
-    (square(2, 6, 8), 32, 128),
-    (square(2, 6, 8, dilation=3), 256, 128),
+    *((matrix(40, 4, 4), 16, 32), (matrix(40, 4, 4), 32, 64), (matrix(9, 8, 8), 64, 32)),
+    *((square(2, 6, 8), 32, 128), (square(2, 6, 8, dilation=3), 256, 128)),
     (square(2, 3, 8, images=3), 64, 256),
 ]
 
@@ -112,26 +82,21 @@ TIGHT = [  # the layer, bytes of activations, bytes of weights
 def layers(draw: st.DrawFn, most: int = 7, channels: int = 12) -> tuple[Product, Chip]:
     """A small layer of any kind, and a small chip that has room for it."""
 
-    def pair(least: int, most: int) -> tuple[int, int]:
+    def pair(least: int, most: int) -> Pair:
         return draw(st.integers(least, most)), draw(st.integers(least, most))
 
     chip = draw(st.sampled_from((PRESETS["teaching"], SMALLER)))
     c, o = draw(st.integers(1, channels)), draw(st.integers(1, channels))
     if draw(st.integers(0, 3)) == 0:
         return matrix(draw(st.integers(1, most * most)), c, o), chip
-    product = windowed(
-        draw(st.integers(1, 3)), pair(1, most), c, o, pair(1, 3), pair(1, 2),
-        draw(st.integers(0, 2)), pair(1, 3), draw(st.booleans()),
-    )  # fmt: skip
-    return (product if room_for(product, chip) else matrix(most, c, o)), chip
-
-
-def room_for(product: Product, chip: Chip) -> bool:
+    images, border = draw(st.integers(1, 3)), draw(st.integers(0, 2))
+    product = windowed(images, pair(1, most), c, o, pair(1, 3), pair(1, 2), border, pair(1, 3),
+                       draw(st.booleans()))  # fmt: skip
     try:
         smallest(product, chip)
-    except ValueError:
-        return False
-    return True
+    except ValueError:  # the chip has no room for it
+        product = matrix(most, c, o)
+    return product, chip
 
 
 def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
@@ -142,22 +107,22 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
         beneath(choose_tile, product, chip, error)
         error.program = told(product, chip)  # type: ignore[attr-defined]
         raise
+    text = told(product, chip)
     if not isinstance(tile, Tile):
-        answer = returned(tile)
-        raise Wrong("The answer must be a Tile.", program=told(product, chip), got=answer,
-                    spec=EVERY)  # fmt: skip
+        raise Wrong("The answer must be a Tile.", program=text, got=returned(tile), spec=EVERY)
     least = min(tile.h, tile.w, tile.channels, tile.blocks)
-    known = tile.outer in (WEIGHTS_FIRST, PIXELS_FIRST) and tile.dataflow in (WS, OS)
+    known = tile.outer in ("weights", "pixels") and tile.dataflow in ("ws", "os")
     if least < 1 or not known:
         raise Wrong('h, w, channels and blocks are at least 1; outer is "weights" or "pixels", '
-                    'dataflow "ws" or "os".', program=told(product, chip), got=str(tile),
-                    spec=LEGAL[0])  # fmt: skip
-    if not fits(product, tile, chip):
-        try:
+                    'dataflow "ws" or "os".', program=text, got=f"{tile}", spec=LEGAL[0]
+                    )  # fmt: skip
+    try:
+        if not fits(product, tile, chip):
             footprint(product, tile, chip)
-        except ValueError as error:
-            raise Wrong("The tile does not fit the chip.", program=told(product, chip),
-                        got=f"{tile}\n{error}", spec=LEGAL[0]) from None  # fmt: skip
+    except ValueError as error:
+        got = f"{tile}\n{error}"
+        raise Wrong("The tile does not fit the chip.", program=text, got=got, spec=LEGAL[0]
+                    ) from None  # fmt: skip
     return tile
 
 
@@ -166,13 +131,10 @@ def beneath(choose_tile: Any, product: Product, chip: Chip, error: Exception) ->
     plugs = Answer.of(choose_tile).plugs
     for name in EMITTERS:
         if name in plugs and not _passes(name, plugs[name]):
-            raise Wrong(
-                f"Your answer to {name} does not pass its own check, and the program of a tile is "
-                f'made with it. Mend that first: check("{name}") says more.',
-                program=told(product, chip),
-                got=error.error if isinstance(error, Crashed) else error_text(error),
-                spec=POINTS[0],
-            ) from None
+            problem = f"Your answer to {name} does not pass its own check, and the program of a "
+            problem += f'tile is made with it. Mend that first: check("{name}") says more.'
+            got = error.error if isinstance(error, Crashed) else error_text(error)
+            raise Wrong(problem, program=told(product, chip), got=got, spec=POINTS[0]) from None
 
 
 def _passes(name: str, function: Any) -> bool:
@@ -196,12 +158,9 @@ def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[floa
         beneath(choose_tile, product, chip, error)
         if not isinstance(error, Fault):
             raise
-        raise Wrong(
-            "The chip refuses the program of this tile, with your other answers.",
-            program=told(product, chip),
-            got=f"{tile}\n{error}",
-            spec=POINTS[0],
-        ) from None
+        raise Wrong("The chip refuses the program of this tile, with your other answers.",
+                    program=told(product, chip), got=f"{tile}\n{error}", spec=POINTS[0]
+                    ) from None  # fmt: skip
     return took / least, f"{named(product)}: {took:,} clocks, roofline {least:,}, in {tile}"
 
 

@@ -14,19 +14,8 @@ from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.text import assemble, disassemble
-from lessons.u13.tokens import (
-    FASTEST,
-    PROGRAMS,
-    SLOW,
-    TEACHING,
-    WORDS,
-    fault_text,
-    listing,
-    mended,
-    ran,
-    with_latency,
-    words,
-)
+from lessons.u13 import tokens as given
+from lessons.u13.tokens import PROGRAMS, fault_text, listing, ran
 
 FORM = ('Return a dict with the keys "stuck" and "race"', "Each value is a dict from the number of "
         "each instruction that you change to all tokens that it then has",
@@ -45,9 +34,8 @@ def programs_of(mend: Any) -> dict[str, list[Instruction]]:
     """The two mended programs; Wrong if the answer does not say which they are."""
     got = mend()
     if not isinstance(got, Mapping) or set(got) != set(PROGRAMS):
-        answer = returned(got, 300)
-        raise Wrong('The answer must be a dict with the keys "stuck" and "race".', got=answer,
-                    spec=FORM[0])  # fmt: skip
+        problem = 'The answer must be a dict with the keys "stuck" and "race".'
+        raise Wrong(problem, got=returned(got, 300), spec=FORM[0])
     return {name: program_of(name, got[name]) for name in PROGRAMS}
 
 
@@ -56,28 +44,30 @@ def program_of(name: str, edits: Any) -> list[Instruction]:
     if not isinstance(edits, Mapping):
         raise Wrong(f'The value of "{name}" must be a dict.', got=repr(edits)[:300], spec=FORM[1])
     for number, tokens in edits.items():
-        whole = isinstance(number, int) and 0 <= number < last
-        plain = isinstance(tokens, str) and all(
-            word.startswith(("wait=", "signal=")) for word in tokens.split()
-        )
-        if not whole or not plain:
+        problem, words = "", tokens.split() if isinstance(tokens, str) else [""]
+        if not isinstance(number, int):
+            problem = "Each key must be a number, not a string."
+        elif not 0 <= number < last:
             problem = f"Each number must be from 0 to {last - 1}."
-            if not isinstance(number, int):
-                problem = "Each key must be a number, not a string."
-            elif whole:
-                problem = 'The tokens must be a string such as "wait=load signal=store".'
-            raise Wrong(problem, got=f"{name}: {{{number!r}: {tokens!r}}}"[:300],
-                        spec=FORM[1])  # fmt: skip
+        elif not all(word.startswith(("wait=", "signal=")) for word in words):
+            problem = 'The tokens must be a string such as "wait=load signal=store".'
+        if problem:
+            got = f"{name}: {{{number!r}: {tokens!r}}}"[:300]
+            raise Wrong(problem, got=got, spec=FORM[1])
     try:
-        return mended(PROGRAMS[name], edits)
+        return given.mended(PROGRAMS[name], edits)
     except Fault as fault:
         raise Wrong("This instruction cannot have these tokens.", got=str(fault),
                     program=f"{name}: {edits}", spec=FORM[1]) from None  # fmt: skip
 
 
+def told(name: str, program: Sequence[Instruction]) -> str:
+    return f"{name.upper()}, mended\n{listing(disassemble(program))}"
+
+
 def runs(name: str, program: Sequence[Instruction], chip: Chip) -> int:
     """The clocks of a mended program; Wrong for a deadlock, a race or wrong bytes."""
-    text = f"{name.upper()}, mended\n{listing(disassemble(program))}"
+    text = told(name, program)
     latency = f"with a latency of {chip.dma_latency} clocks"
     try:
         run, right = ran(program, chip)
@@ -103,21 +93,21 @@ def both_run(mend):
     """No deadlock, no race, the right bytes in DRAM, and no token left."""
     for name, program in programs_of(mend).items():
         for clocks in LATENCIES:
-            runs(name, program, with_latency(clocks))
+            runs(name, program, given.with_latency(clocks))
     return f"two programs with {len(LATENCIES)} latencies"
 
 
 @checks("u13.mend", spec=FAST)
 def nothing_waits_without_need(mend):
     """The clocks of the mended programs."""
+    least, slow = f"at most {given.FASTEST} clocks", f"with a latency of {given.SLOW}"
     for name, program in programs_of(mend).items():
-        clocks = runs(name, program, with_latency(SLOW))
-        if clocks > FASTEST:
-            raise Wrong(f"{name.upper()} must not wait for what it does not need.",
-                        program=f"{name.upper()}, mended\n{listing(disassemble(program))}",
-                        got=f"{clocks} clocks with a latency of {SLOW}",
-                        expected=f"at most {FASTEST} clocks", spec=FAST)  # fmt: skip
-    return f"at most {FASTEST} clocks with a latency of {SLOW}"
+        clocks = runs(name, program, given.with_latency(given.SLOW))
+        if clocks > given.FASTEST:
+            raise Wrong(f"{name.upper()} must not wait for what it does not need.", spec=FAST,
+                        program=told(name, program), got=f"{clocks} clocks {slow}",
+                        expected=least)  # fmt: skip
+    return f"{least} {slow}"
 
 
 @checks("u13.mend", spec=FEW)
@@ -125,11 +115,10 @@ def few_words_change(mend):
     """How many words of tokens are changed."""
     changed = {}
     for name, program in programs_of(mend).items():
-        changed[name] = words(assemble(PROGRAMS[name]), program)
-        if changed[name] > WORDS[name]:
-            runs(name, program, TEACHING)
-            raise Wrong(f"{name.upper()} can be mended with fewer words.",
-                        program=f"{name.upper()}, mended\n{listing(disassemble(program))}",
-                        got=f"{changed[name]} words are changed",
-                        expected=f"at most {WORDS[name]}", spec=FEW[0])  # fmt: skip
+        changed[name], most = given.words(assemble(PROGRAMS[name]), program), given.WORDS[name]
+        if changed[name] > most:
+            runs(name, program, given.TEACHING)
+            raise Wrong(f"{name.upper()} can be mended with fewer words.", spec=FEW[0],
+                        program=told(name, program), got=f"{changed[name]} words are changed",
+                        expected=f"at most {most}")  # fmt: skip
     return f"{changed['stuck']} and {changed['race']} words are changed"

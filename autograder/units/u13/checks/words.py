@@ -7,6 +7,7 @@ products.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,10 @@ from course_lib.accelerator.isa.word import WORD
 from course_lib.accelerator.isa.word import encode as library_words
 from lessons.u13.words import Fields, spelled
 
-PLACE = (
-    "The first field takes the lowest `width` bits",
-    "each field follows directly after the one before it",
-    "The word that holds these values",
-    "fields (name, width, signed) for each value",
-)
+NEXT = "each field follows directly after the one before it"
+FIELDS = "fields (name, width, signed) for each value"
+PLACE = ("The first field takes the lowest `width` bits", NEXT, "The word that holds these values",
+         FIELDS)  # fmt: skip
 SIGNED = "stores a negative value as value + 2**width"
 RANGE = "An unsigned field holds 0 to 2**width - 1"
 SIGNED_RANGE = "A signed field holds -2**(width - 1) to 2**(width - 1) - 1"
@@ -33,13 +32,9 @@ RAISES = "A value that its field cannot hold raises a ValueError"
 NAMES = "whose text names the field and no other one"
 ZEROS = "Bits after the last field are 0"
 
-BACK = (
-    "The first field has the lowest `width` bits",
-    "each field follows directly after the one before it",
-    "Return the value of each field, in order",
-    "The values that stand in a word: the inverse of `encode`",
-    "fields (name, width, signed) for each value",
-)
+BACK = ("The first field has the lowest `width` bits", NEXT,
+        "Return the value of each field, in order",
+        "The values that stand in a word: the inverse of `encode`", FIELDS)  # fmt: skip
 BACK_SIGNED = "a number from 2**(width - 1) on stands for a negative value"
 BEHIND = "A word with a bit set after its last field raises a ValueError"
 background("u13.decode", "it was not made by `encode`.", because="the reason for the ValueError")
@@ -61,12 +56,11 @@ WORDS = (
     *("kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango"),
     *("whiskey", "xray", "yankee", "zulu"),
 )
+Word = tuple[list[int], Fields]
 
 
 @st.composite
-def cases(
-    draw: st.DrawFn, most: int = 3, wide: int = 6, alike: bool = True
-) -> tuple[list[int], Fields]:
+def cases(draw: st.DrawFn, most: int = 3, wide: int = 6, alike: bool = True) -> Word:
     """Fields, and a value that each of them holds: often the least, or the greatest. If `alike`,
     several fields may have one name."""
     values, fields = [], []
@@ -121,44 +115,41 @@ def longer_words(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[int, Fi
 
 def same_word(encode: Any, values: list[int], fields: Fields) -> None:
     """Wrong unless the answer's word has these values at their places, and nothing else."""
-    got, at, program = encode(values, fields), 0, told(fields, values)
+    got, at = encode(values, fields), 0
+    wrong = partial(Wrong, program=told(fields, values))
     if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
-        answer = returned(got, 100)
-        raise Wrong(
-            "The answer must be a whole number.", program=program, got=answer, spec=PLACE[2]
-        )
+        raise wrong("The answer must be a whole number.", got=returned(got, 100), spec=PLACE[2])
     got = int(got)
     if got < 0:
-        raise Wrong("The word must not be negative.", program=program, got=binary(got), spec=SIGNED)
+        raise wrong("The word must not be negative.", got=binary(got), spec=SIGNED)
     for value, (name, width, _) in zip(values, fields, strict=True):
         bits = (got >> at) % (1 << width)
         if (bits - value) % (1 << width):
             where = f"bit {at}" if width == 1 else f"bits {at} to {at + width - 1}"
             spec = SIGNED if value < 0 else PLACE[1] if at else PLACE[0]
-            raise Wrong(f"{name} must be {value}, in {where}.", program=program, spec=spec,
-                        got=f"{bits:0{width}b} there, of {binary(got)}",
-                        expected=f"{value % (1 << width):0{width}b}")  # fmt: skip
+            there, due = f"{bits:0{width}b} there", f"{value % (1 << width):0{width}b}"
+            raise wrong(f"{name} must be {value}, in {where}.", spec=spec, expected=due,
+                        got=f"{there}, of {binary(got)}")  # fmt: skip
         at += width
     if got >> at:
-        raise Wrong("No bit may be set after the last field.", program=program, got=binary(got),
-                    spec=SIGNED if min(values) < 0 else ZEROS)  # fmt: skip
+        spec = SIGNED if min(values) < 0 else ZEROS
+        raise wrong("No bit may be set after the last field.", got=binary(got), spec=spec)
 
 
 def same_values(decode: Any, word: int, fields: Fields) -> None:
     """Wrong unless the answer finds in a word what stands in the bits of its fields."""
-    got, at, program = decode(word, fields), 0, told(fields, word=word)
+    got, at, wrong = decode(word, fields), 0, partial(Wrong, program=told(fields, word=word))
     if not isinstance(got, (Sequence, np.ndarray)) or len(got) != len(fields):
-        answer = returned(got)
-        raise Wrong("The answer must be a list with a value for each field.", program=program,
-                    got=answer, spec=BACK[2])  # fmt: skip
+        problem = "The answer must be a list with a value for each field."
+        raise wrong(problem, got=returned(got), spec=BACK[2])
     for value, (name, width, signed) in zip(got, fields, strict=True):
         bits = (word >> at) % (1 << width)
         due = bits - (1 << width) if signed and bits >> (width - 1) else bits
         if not np.isscalar(value) or value != due:
-            held = f"bits {bits:0{width}b}{', signed' if signed else ''}"
-            raise Wrong(f"{name} must be what its bits say.", program=program,
-                        got=f"{name} = {value}", expected=f"the value of {held}",
-                        spec=BACK_SIGNED if signed else BACK[1])  # fmt: skip
+            held = f"the value of bits {bits:0{width}b}{', signed' if signed else ''}"
+            spec = BACK_SIGNED if signed else BACK[1]
+            raise wrong(f"{name} must be what its bits say.", got=f"{name} = {value}",
+                        expected=held, spec=spec)  # fmt: skip
         at += width
 
 

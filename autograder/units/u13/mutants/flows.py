@@ -19,13 +19,11 @@ mutants(
     few_pixels_on_every_chip=lambda product, chip: "os" if product.pixels <= 128 else "ws",
     # Forgets the length of the sum.
     few_pixels_without_shadow_weights=lambda product, chip: (
-        "os" if product.pixels <= 160 and not chip.shadow else "ws"
-    ),
+        "os" if product.pixels <= 160 and not chip.shadow else "ws"),
     # Bound by the port or by the cells.
     the_roofline_decides=lambda product, chip: (
-        "os" if bound(product, chip) * chip.macs > product.macs else "ws"
-    ),
-)
+        "os" if bound(product, chip) * chip.macs > product.macs else "ws"),
+)  # fmt: skip
 
 
 def _clocks(product, chip, flow, pixels):
@@ -73,14 +71,11 @@ def by_the_estimate(product, chip):
 @alternative("chip.dataflow")
 def case_by_case(product, chip):
     """As somebody writes it who has looked at the table."""
-    if chip.shadow or product.depthwise:
-        return "ws"
-    if product.pixels > 150:
+    if chip.shadow or product.depthwise or product.pixels > 150:
         return "ws"
     return "os" if product.channels * product.kernel[0] * product.kernel[1] > 100 else "ws"
 
 
-BOUNDARY = "the clocks of layers near the boundary differ little"
-
-equivalent("chip.dataflow", "product.depth >= 4 * chip.rows", "product.depth", because=BOUNDARY)
-equivalent("chip.dataflow", "product.pixels <= 5 * chip.rows", "product.pixels", because=BOUNDARY)
+equivalent("chip.dataflow", "product.depth >= 4 * chip.rows", "product.depth",
+           "product.pixels <= 5 * chip.rows", "product.pixels",
+           because="the clocks of layers near the boundary differ little")  # fmt: skip

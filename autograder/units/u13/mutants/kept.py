@@ -21,6 +21,7 @@ def _edited(*pairs, text=OURS):
 
 AHEAD = "ldw dram=80 weights=512 rows=4 bytes=4 pitch=4 signal=execute"
 BETWEEN = "st acts=256 dram=160 h=1 w=8 bytes=4 step=4 line=64"
+LAST = "act accs=32 n=4 params=1 acts=800 h=1 w=8 step=4 line=64 wait=execute"
 RELU6 = "acts=256 h=1 w=16 step=4 line=64"
 mutants(
     "u13.kept",
@@ -35,9 +36,7 @@ mutants(
     one_entry_for_both_layers=_edited(("params=1", "params=0")),
     does_not_wait_for_the_first_layer=_edited(
         ("wait=store signal=store", "signal=store"), ("execute signal=execute", "execute")),
-    leaves_a_token=_edited(("act accs=32 n=4 params=1 acts=800 h=1 w=8 step=4 line=64 wait=execute",
-                            "act accs=32 n=4 params=1 acts=800 h=1 w=8 step=4 line=64 wait=execute "
-                            "signal=load")),
+    leaves_a_token=_edited((LAST, f"{LAST} signal=load")),
     waits_for_what_never_comes=_edited(("wait=load,execute signal=execute", "wait=load,execute")),
     the_weights_of_the_first_layer_again=_edited(("preload weights=512", "preload weights=0")),
     reads_the_image_again=_edited(("matmul acts=256", "matmul acts=0")),
@@ -78,29 +77,20 @@ mutants(
 @alternative("u13.scales")
 def channel_by_channel(x, weights, y, bias):
     biases = [round(b / (x * w)) for w, b in zip(weights, bias, strict=True)]
-    factors = [x * w / y for w in weights]
     high = min(127, int(np.floor(6 / y + 0.5)))
-    return [np.array(biases, np.int32), np.array(factors, np.float32), 0, high]
+    return [np.array(biases, np.int32), np.array([x * w / y for w in weights], "f"), 0, high]
 
 
 @alternative("u13.scales")
 def by_what_the_numbers_stand_for(x, weights, y, bias):
     sums = [w * x for w in weights.tolist()]
     biases = np.array([round(b / s) for b, s in zip(bias.tolist(), sums, strict=True)])
-    return (
-        biases.astype("int32"),
-        np.array(sums, "float32") / np.float32(y),
-        0,
-        min(round(6.0 / y), 127),
-    )
+    factors = np.array(sums, "float32") / np.float32(y)
+    return biases.astype("int32"), factors, 0, min(round(6.0 / y), 127)
 
 
 @alternative("u13.scales")
 def limits_by_clipping(x, weights, y, bias):
     low, high = np.clip(np.rint(np.array([0.0, 6.0]) / y), -128, 127).astype(int)
-    return (
-        np.round(bias / x / weights).astype(np.int32),
-        np.float32(x) * weights.astype(np.float32) / np.float32(y),
-        low,
-        high,
-    )
+    factors = np.float32(x) * weights.astype(np.float32) / np.float32(y)
+    return np.round(bias / x / weights).astype(np.int32), factors, low, high

@@ -35,12 +35,9 @@ mutants(
     eight_runs_at_most=("in runs:", "in runs[:8]:"),
 )  # fmt: skip
 
-alternatives(
-    "chip.products",
-    # A run of 60 bytes on 32 rows: 30 and 30.
-    pieces_of_equal_length=("spans(length, rows)",
-                            "spans(length, -(-length // -(-length // rows)))"),
-)  # fmt: skip
+# A run of 60 bytes on 32 rows: 30 and 30.
+alternatives("chip.products", pieces_of_equal_length=(
+    "spans(length, rows)", "spans(length, -(-length // -(-length // rows)))"))  # fmt: skip
 
 
 def _preload(weights, k, first):
@@ -55,11 +52,11 @@ def with_a_list_of_pieces(runs, weights, first, rows):
     instructions = []
     for number, (offset, k) in enumerate(pieces):
         before = sum(size for _, size in pieces[:number])
-        instructions.append(_preload(weights + before * first.n, k, first))
-        instructions.append(Matmul(
+        matmul = Matmul(
             acts=first.acts + offset, h=first.h, w=first.w, step=first.step, line=first.line, k=k,
             n=first.n, accs=first.accs, add=1 if number else first.add, origin=first.origin,
-        ))  # fmt: skip
+        )  # fmt: skip
+        instructions += [_preload(weights + before * first.n, k, first), matmul]
     return instructions
 
 

@@ -64,11 +64,8 @@ def least_recently(wanted, count):
     held, placed = OrderedDict(), []
     for piece in wanted:
         load = piece not in held
-        if load and len(held) == count:
-            at = held.popitem(last=False)[1]
-        else:
-            at = held.get(piece, len(held))
-        held[piece] = at
+        full = load and len(held) == count
+        held[piece] = at = held.popitem(last=False)[1] if full else held.get(piece, len(held))
         held.move_to_end(piece)
         placed.append((at, load))
     return placed
@@ -89,14 +86,10 @@ def by_clocks(wanted, count):
     return tuple(placed)
 
 
-alternatives(
-    "chip.slots",
-    # Replaces what is wanted again last (Belady, 1966), but not what is in use.
-    who_knows_the_future=(
-        _OLDEST, "max(list(held)[:-1] or held,"
-        " key=lambda there: [*wanted[len(placed):], there].index(there))",
-        "(at, load)", "[at, load]"),
-)  # fmt: skip
+# Replaces what is wanted again last (Belady, 1966), but not what is in use.
+alternatives("chip.slots", who_knows_the_future=(
+    _OLDEST, "max(list(held)[:-1] or held, key=lambda there: [*wanted[len(placed):], there]."
+    "index(there))", "(at, load)", "[at, load]"))  # fmt: skip
 
 equivalent("chip.slots", "held[piece] = at", "held.setdefault(piece, at)",
            because="the piece was taken out before, or was never there")  # fmt: skip

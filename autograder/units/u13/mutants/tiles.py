@@ -10,37 +10,28 @@ from course_lib.accelerator.compile.estimate import bound, estimate
 from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.accelerator.compile.tiles import Tile, fits, footprint, parts, smallest
 
-OTHERS = "other tiles are proposed, or in another order; the best of them is legal and fast"
-GOOD = "the few tiles that the estimate likes best earn all points, whichever of them is taken"
-TWICE = "the same program is proposed again, in the other order"
-WITH_ONE = "tiles with one slot are proposed, too, and lose"
-WITHOUT = "where two slots do not fit, the smallest tile is left; the six layers have room"
-WHOLE = "a depthwise layer's channels are not cut: its tiles are the same"
-SMALLEST = "a depthwise layer gets its smallest tile; none of the six layers is one"
 _WIDE, _LINES = "if width <= chip.accs", "if height == 1 or width > chip.rows"
 _ENOUGH, _ORDER, _ALL = "if w >= min(", "if outer == PIXELS_FIRST", "return [product.channels]"
-for because, changes in {
-    OTHERS: [
-        ("flow, wide = ", "flow, wide = "), ("height, width = product.out", "product.size"),
-        ("for (h, w), channels, blocks, outer in ", "for (h, w)"), (_WIDE, "for h in "),
-        ("for h in parts(", "for h in "), ("yield (h, width)", "yield (width, h)"),
-        (_LINES, "if "), (_LINES, "for w in "), (_ENOUGH, "if w "),
-        (_ENOUGH, "yield (1, w)"), ("yield (1, w)", "yield (2, w)"), (_WIDE, "if width"),
-        ("for w in parts(", "for w in "), (_ORDER, "if outer"),
-        ("steps = [", "steps = "), ("return [product.channels, *", "return ["),
-    ],
-    GOOD: [
-        ("least = EQUAL", "least = "), ("length = ", "length = "), ("near = (", "near = "),
-        ("return (max(least", "return ("), ("return next(near", "return "),
-    ],
-    TWICE: [("continue", "pass"), (_ORDER, "pass")],
-    WITH_ONE: [("break", "pass"), ("break", "continue")],
-    WITHOUT: [("for one in (tile, replace(", "for one in ")],
-    WHOLE: [("if product.depthwise", "pass"), (_ALL, "return [product."), (_ALL, "pass")],
-    SMALLEST: [(_ALL, "return []")],
-}.items():  # fmt: skip
-    for old, new in changes:
-        equivalent("chip.tile", old, new, because=because)
+for _because, *_changes in [
+    ("other tiles are proposed, or in another order; the best of them is legal and fast",
+     "flow, wide = ", "flow, wide = ", "height, width = product.out", "product.size",
+     "for (h, w), channels, blocks, outer in ", "for (h, w)", _WIDE, "for h in ",
+     "for h in parts(", "for h in ", "yield (h, width)", "yield (width, h)", _LINES, "if ",
+     _LINES, "for w in ", _ENOUGH, "if w ", _ENOUGH, "yield (1, w)", "yield (1, w)",
+     "yield (2, w)", _WIDE, "if width", "for w in parts(", "for w in ", _ORDER, "if outer",
+     "steps = [", "steps = ", "return [product.channels, *", "return ["),
+    ("the few tiles that the estimate likes best earn all points, whichever of them is taken",
+     "least = EQUAL", "least = ", "length = ", "length = ", "near = (", "near = ",
+     "return (max(least", "return (", "return next(near", "return "),
+    ("the same program is proposed again, in the other order", "continue", "pass", _ORDER, "pass"),
+    ("tiles with one slot are proposed, too, and lose", "break", "pass", "break", "continue"),
+    ("where two slots do not fit, the smallest tile is left; the six layers have room",
+     "for one in (tile, replace(", "for one in "),
+    ("a depthwise layer's channels are not cut: its tiles are the same", "if product.depthwise",
+     "pass", _ALL, "return [product.", _ALL, "pass"),
+    ("a depthwise layer gets its smallest tile; none of the six layers is one", _ALL, "return []"),
+]:  # fmt: skip
+    equivalent("chip.tile", *_changes, because=_because)
 
 
 def _legal(product, chip, *, double=True, outer=("weights", "pixels"), widths=True):
@@ -128,10 +119,9 @@ def the_best_of_four_guesses(product, chip):
 def drawn_by_lot(product, chip):
     """Every other tile at random; the five that promise most are timed."""
     rng = random.Random(13)
-    candidates = [t for t in _legal(product, chip) if rng.random() < 0.5] or [
-        smallest(product, chip)
-    ]
-    few = heapq.nsmallest(5, candidates, key=lambda t: estimate(product, t, chip))
+    candidates = [t for t in _legal(product, chip) if rng.random() < 0.5]
+    few = heapq.nsmallest(5, candidates or [smallest(product, chip)],
+                          key=lambda t: estimate(product, t, chip))  # fmt: skip
     best = few[0]
     for tile in few:
         if clocks(product, tile, chip) < clocks(product, best, chip):
