@@ -61,16 +61,9 @@ KERNELS = {
 }
 
 
-@checks("u00.claims", spec="Their letters, such as")
-def are_letters(claims):
-    """Letters of claims."""
-    letters(claims(2, 3, 6, 16, 64, 8))
-    return "letters from A to G"
-
-
 @checks(
     "u00.claims",
-    spec=["Which claims about this kernel are false?", "in any order.",
+    spec=["Which claims about this kernel are false?", "Their letters, such as", "in any order.",
           "Answer for other extents, too", "The claims stay word for word as they are"],
 )  # fmt: skip
 def are_the_false_ones(claims):
