@@ -516,6 +516,17 @@ def test_a_wrong_pass_is_answered_with_a_reason():
 # ── feedback ──
 
 
+def test_a_cast_that_is_called_a_copy_is_answered_with_what_a_cast_is():
+    def redundant(lines, inputs, outputs):
+        as_copies = [(r, "Identity" if op == "Cast" else op, o) for r, op, o in lines]
+        return slot("u01.redundant").reference(as_copies, inputs, outputs)
+
+    with plugged("u01.redundant", redundant):
+        verdict = check("u01.redundant")
+    assert verdict.problem == "a and b hold the elements of x, in another type."
+    assert verdict.spec.endswith("All others read data.")
+
+
 def test_doing_nothing_earns_nothing():
     nothing = {
         "ir.verify.misplaced": lambda nodes: None,

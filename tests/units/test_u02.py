@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -325,6 +326,38 @@ def test_one_large_program_is_not_counted_as_several():
 def test_doing_nothing_earns_nothing():
     for name in ("passes.dce", "passes.fold", "passes.cse", "passes.simplify", "passes.strength"):
         assert verdict_of(slot(name), lambda graph: graph).earned == 0
+
+
+# ── feedback ──
+
+
+def test_a_recursive_dce_is_told_that_recursion_ends():
+    def recursive(graph):
+        live = set(graph.inputs)
+
+        def visit(node):
+            if node not in live:
+                live.add(node)
+                for operand in node.inputs:
+                    visit(operand)
+
+        for node in graph.outputs:
+            visit(node)
+        return replace(graph, nodes=tuple(node for node in graph.nodes if node in live))
+
+    with plugged("passes.dce", recursive):
+        verdict = check("passes.dce")
+    assert verdict.kind == "wrong" and verdict.spec.endswith("without recursion.")
+
+
+def test_a_fold_that_asks_for_the_size_of_an_open_shape_is_told_when_not_to():
+    def fold_by_size(graph):
+        assert all(node.type.nbytes >= 0 for node in graph.ops)
+        return slot("passes.fold").reference(graph)
+
+    with plugged("passes.fold", fold_by_size):
+        verdict = check("passes.fold")
+    assert verdict.kind == "wrong" and verdict.spec.startswith("For such a symbolic shape")
 
 
 # ── the notebook, solved ──
