@@ -524,7 +524,7 @@ def test_a_cast_that_is_called_a_copy_is_answered_with_what_a_cast_is():
     with plugged("u01.redundant", redundant):
         verdict = check("u01.redundant")
     assert verdict.problem == "a and b hold the elements of x, in another type."
-    assert verdict.spec.endswith("All others read data.")
+    assert verdict.spec.endswith("All other operations read data.")
 
 
 def test_doing_nothing_earns_nothing():

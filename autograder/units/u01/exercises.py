@@ -195,7 +195,8 @@ def redundant(
     are the same for every image. The first reason that holds counts:
 
     - "fixed": no data from an input reach this line. `Shape` reads only the type of its operand
-      and `CastLike` only the type of its second; a type carries no data. All others read data.
+      and `CastLike` only the type of its second; a type carries no data. All other operations read
+      data.
     - "copy": the operation is `Identity`.
     - "absorbed": a `BatchNormalization` whose first operand is the result of a `Conv` that no other
       line reads, not even its type, and that is not in `outputs`. Apart from the first operand of
