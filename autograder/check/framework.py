@@ -77,7 +77,9 @@ class Unusable(Wrong):
     """What came back is neither a valid graph nor plain data."""
 
     def __init__(self, why: object):
-        super().__init__(f"The result cannot be used: it is no valid graph, nor plain data. {why}")
+        super().__init__(
+            f"The result cannot be used: it is neither a valid graph nor plain data. {why}"
+        )
 
 
 class Changed(Wrong):

@@ -185,6 +185,7 @@ class Reader:
         if not all(isinstance(n, Node) for part in parts for n in part):
             raise Unsendable("a graph is made of nodes")
         graph = Graph(_name(row["graph"]), inputs, nodes, outputs)
+        in_order(nodes)
         verify(graph)
         inner = [v for n in graph.nodes for v in n.attrs.values() if isinstance(v, Graph)]
         weight = len(nodes) + sum(self.crossed.weights.get(id(g), len(g.nodes)) for g in inner)
@@ -225,6 +226,24 @@ class Reader:
             return call(number, args, kwargs)
 
         return function
+
+
+def in_order(nodes: tuple[Node, ...]) -> None:
+    """Each node once, after its operands. `verify` asks `misplaced`, which is an exercise, and the
+    stand-in for it does not look at the order."""
+    place = {node: k for k, node in enumerate(nodes)}
+    for k, node in enumerate(nodes):
+        if place[node] != k:
+            raise Unsendable(f"{_shown(node)} stands in the graph twice")
+        late = next((i for i in node.inputs if place.get(i, 0) > k), None)
+        if late is not None:
+            raise Unsendable(
+                f"{_shown(node)} stands in the graph before its operand {_shown(late)}"
+            )
+
+
+def _shown(node: Node) -> str:
+    return f"%{node.name} = {node.op}" if node.name else node.op
 
 
 def _name(value: Any) -> str:

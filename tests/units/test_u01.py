@@ -486,6 +486,23 @@ def test_the_core_is_four_exercises_and_the_rest_a_bonus():
     assert all(slot(name).further for name in FURTHER)
 
 
+@pytest.mark.parametrize(
+    "listed, words",
+    [
+        (lambda graph: (*graph.nodes, *graph.inputs), "= input stands in the graph twice"),
+        (lambda graph: graph.nodes[::-1], "stands in the graph before its operand"),
+    ],
+)
+def test_a_class_without_a_verifier_is_told_what_stands_in_the_wrong_place(listed, words):
+    def record(source, *types):
+        graph = slot("u01.record").reference(source, *types)
+        return Graph(graph.name, graph.inputs, tuple(listed(graph)), graph.outputs)
+
+    with baselines("ir.verify.misplaced"), plugged("u01.record", record):
+        verdict = check("u01.record")
+    assert verdict.kind == "wrong" and words in verdict.problem
+
+
 def test_a_wrong_pass_is_answered_with_a_reason():
     right = slot("u01.fx").reference()
     with plugged("u01.fx", lambda: right | {"noise": (5, "cse")}):
@@ -497,6 +514,17 @@ def test_a_wrong_pass_is_answered_with_a_reason():
 
 
 # ── feedback ──
+
+
+def test_a_cast_that_is_called_a_copy_is_answered_with_what_a_cast_is():
+    def redundant(lines, inputs, outputs):
+        as_copies = [(r, "Identity" if op == "Cast" else op, o) for r, op, o in lines]
+        return slot("u01.redundant").reference(as_copies, inputs, outputs)
+
+    with plugged("u01.redundant", redundant):
+        verdict = check("u01.redundant")
+    assert verdict.problem == "a and b hold the elements of x, in another type."
+    assert verdict.spec.endswith("All other operations read data.")
 
 
 def test_doing_nothing_earns_nothing():

@@ -313,7 +313,8 @@ def test_recursion_ends_where_it_does_in_the_grader():
     try:
         with plugged("passes.dce", mutants_of("passes.dce")["recursive"]):
             verdict = check("passes.dce")
-        assert verdict.kind == "crashed" and sys.getrecursionlimit() == 9000
+        assert verdict.got.startswith("RecursionError") and sys.getrecursionlimit() == 9000
+        assert verdict.spec.endswith("without recursion.")
     finally:
         sys.setrecursionlimit(limit)
 
@@ -325,6 +326,19 @@ def test_one_large_program_is_not_counted_as_several():
 def test_doing_nothing_earns_nothing():
     for name in ("passes.dce", "passes.fold", "passes.cse", "passes.simplify", "passes.strength"):
         assert verdict_of(slot(name), lambda graph: graph).earned == 0
+
+
+# ── feedback ──
+
+
+def test_a_fold_that_asks_for_the_size_of_an_open_shape_is_told_when_not_to():
+    def fold_by_size(graph):
+        assert all(node.type.nbytes >= 0 for node in graph.ops)
+        return slot("passes.fold").reference(graph)
+
+    with plugged("passes.fold", fold_by_size):
+        verdict = check("passes.fold")
+    assert verdict.kind == "wrong" and verdict.spec.startswith("For such a symbolic shape")
 
 
 # ── the notebook, solved ──

@@ -31,7 +31,7 @@ def intensity(images: int, inputs: int, outputs: int) -> float:
 
 @exercise("u00.claims", unit=0, points=2, kind="evidence")
 def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
-    """Which claims about this kernel are false? Return their letters, such as "BD".
+    """Which claims about this kernel are false? Their letters, such as "BD", in any order.
 
         kernel @layer(x0: f32[12,64], x1: f32[64,48], x2: f32[48], out: f32[12,48]) {
           parallel mo in 0..2 {
@@ -59,16 +59,15 @@ def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
         }
 
     This is `claims(2, 3, 6, 16, 64, 8)`: the extents of its loops, and 8 numbers in a
-    vector register. Imagine the same loops with other extents, `ni` a multiple of `lanes`,
-    and answer for those, too. Only the kernel changes: the claims stay word for word as
-    they are. The order of the letters does not matter.
+    vector register. Answer for other extents, too, with `ni` a multiple of `lanes`. The
+    claims stay word for word as they are:
 
     A  The bias x2 is added 64 times to each result.
     B  The value that relu reads was never stored in `out`.
     C  For each k, `acc` is updated by 12 multiply-adds of whole registers.
     D  The lanes of a vector read elements of x1 that lie side by side in memory.
     E  Two threads would each compute half of every sum over k.
-    F  Each element of x0 is read for three different values of `no`.
+    F  Each element of x0 is read for three values of `no`.
     G  `acc` alone needs at most 16 vector registers.
     """
     registers = mi * ni // lanes

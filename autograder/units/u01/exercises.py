@@ -47,17 +47,16 @@ def power() -> Graph:
 def record(source: str, *types: str) -> Graph:
     """The operations that a Python function performs, in the order in which Python performs them.
 
-    `source` is the text of a lambda, and `types` are the types of its parameters; `eval(source)` is
-    the function. It uses + - * / and unary - on its parameters, and whatever else Python has. It
+    `source` is the text of a lambda, and `types` are the types of its parameters. The function,
+    `eval(source)`, uses + - * / and unary - on its parameters, and whatever else Python has. It
     returns one value or a tuple of values.
 
-    The graph has an input for each parameter and an operation (add, sub, mul, div, neg) for each
-    one that Python performs, no more and no fewer: what is never read is there, and what is
-    computed twice is there twice. Its outputs are what the function returns. Constants may stand
-    anywhere before their readers, and the names of inputs are free.
+    The graph has an input for each parameter, under any name, and one operation (add, sub, mul,
+    div, neg) for each that Python performs: what is never read is there, and what is computed twice
+    is there twice. Its outputs are what the function returns.
 
-    - Operands stand as in the source: `2.0 - x` is a sub, not a neg and an add, and `2.0 + x` is
-      add(2.0, x). Hand numbers to `apply` as they are: it gives them the other's element type.
+    - Operands stand as in the source: `2.0 - x` is a sub, and `2.0 + x` is add(2.0, x).
+    - Hand numbers to `apply` as they are. Each node stands once, after its operands.
     - If the function asks for the truth of a value, as in `x if x else y`, raise TypeError.
 
     >>> print(record("lambda x: (-x, 1.0 - x)[1]", "f32[4]"))
@@ -191,14 +190,13 @@ def redundant(
 ) -> dict[str, str]:
     """What need not run for every image: a dict from the result of a line to the reason.
 
-    `lines` is a program as an ONNX file has it, in order; each line is (result, op, operands), all
-    of them names. A name that is neither in `inputs` nor the result of a line is a trained weight.
-    Weights are the same for every image, and so are all sizes. No operation here draws random
-    numbers. The first reason that holds counts:
+    `lines` is an ONNX program, in order; each line is (result, op, operands), all of them names. A
+    name that is neither in `inputs` nor the result of a line is a trained weight. Weights and sizes
+    are the same for every image. The first reason that holds counts:
 
-    - "fixed": no data from an input reach this line. We say of two operations that they read only
-      the type of an operand, which carries no data: `Shape` (its one operand) and `CastLike` (its
-      second operand). All other operations read data, `Size` and `Cast` too.
+    - "fixed": no data from an input reach this line. `Shape` reads only the type of its operand
+      and `CastLike` only the type of its second; a type carries no data. All other operations read
+      data.
     - "copy": the operation is `Identity`.
     - "absorbed": a `BatchNormalization` whose first operand is the result of a `Conv` that no other
       line reads, not even its type, and that is not in `outputs`. Apart from the first operand of

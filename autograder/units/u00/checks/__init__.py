@@ -11,7 +11,7 @@ from autograder.check.properties import a_number
 
 for exercise, words in [
     ("u00.intensity", "x: f32[images,inputs] ... result: f32[images,outputs]"),
-    ("u00.claims", "This is `claims(2, 3, 6, 16, 64, 8)` ... `ni` a multiple of `lanes`,"),
+    ("u00.claims", "This is `claims(2, 3, 6, 16, 64, 8)` ... 8 numbers in a vector register."),
     ("u00.claims", "A  The bias x2 is added ... `acc` alone needs at most 16 vector registers."),
 ]:
     background(exercise, words, because="what is given")
@@ -61,17 +61,10 @@ KERNELS = {
 }
 
 
-@checks("u00.claims", spec="Return their letters")
-def are_letters(claims):
-    """Letters of claims."""
-    letters(claims(2, 3, 6, 16, 64, 8))
-    return "letters from A to G"
-
-
 @checks(
     "u00.claims",
-    spec=["Which claims about this kernel are false?", "answer for those, too.",
-          "Only the kernel changes", "The order of the letters does not matter."],
+    spec=["Which claims about this kernel are false?", "Their letters, such as", "in any order.",
+          "Answer for other extents, too", "The claims stay word for word as they are"],
 )  # fmt: skip
 def are_the_false_ones(claims):
     """The false claims, all of them and no others."""

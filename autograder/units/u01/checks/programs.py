@@ -9,16 +9,16 @@ from __future__ import annotations
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 
-_NO_MORE = "no more and no fewer"
-_SIDE = "Operands stand as in the source: `2.0 - x` is a sub, not a neg and an add"
+_NO_MORE = "one operation (add, sub, mul, div, neg) for each that Python performs"
+_SIDE = "Operands stand as in the source: `2.0 - x` is a sub"
 _STANDS = "Operands stand as in the source"
 _REFLECTED = "`2.0 + x` is add(2.0, x)"
 _TWICE = "what is computed twice is there twice"
 ORDER = "in the order in which Python performs them"
 _UNREAD = "what is never read is there"
-_KNOWS = "It uses + - * / and unary - on its parameters, and whatever else Python has"
+_KNOWS = "uses + - * / and unary - on its parameters, and whatever else Python has"
 OUTPUTS = "Its outputs are what the function returns"
-_INPUT = "an input for each parameter"
+_INPUT = "an input for each parameter, under any name"
 ONE = "It returns one value or a tuple of values"
 
 # (source, rows, words of the specification)
@@ -76,13 +76,12 @@ def lines_of(program: str) -> list[tuple[str, str, list[str]]]:
     return [(result, op, operands) for result, _, op, *operands in words]
 
 
-_WEIGHTS = "Weights are the same for every image"
-_SIZES = "and so are all sizes"
-LINES = "`lines` is a program as an ONNX file has it, in order; each line is (result, op, operands)"
+_SAME = "Weights and sizes are the same for every image"
+LINES = "`lines` is an ONNX program, in order; each line is (result, op, operands)"
 _NONE = "Lines without a reason are not in the dict"
 _FIXED = "no data from an input reach this line"
-_TYPE = "We say of two operations that they read only the type of an operand"
-_ALL_OTHERS = "All other operations read data, `Size` and `Cast` too"
+_TYPE = "`Shape` reads only the type of its operand and `CastLike` only the type of its second"
+_ALL_OTHERS = "All other operations read data"
 _TYPE_TOO = "not even its type"
 COPY = "the operation is `Identity`"
 _ABSORBED = "whose first operand is the result of a `Conv` that no other line reads"
@@ -92,16 +91,16 @@ _FIRST = "The first reason that holds counts"
 # (lines, reasons, what is wrong otherwise, words of the specification); inputs are x and y
 PROGRAMS: list[tuple[str, dict[str, str], str, str]] = [
     ("a = Relu x; b = Add a w", {}, "Both lines compute with the image.", _NONE),
-    ("a = Constant; b = Add x a", {"a": "fixed"}, "A constant is always the same.", _WEIGHTS),
+    ("a = Constant; b = Add x a", {"a": "fixed"}, "A constant is always the same.", _FIXED),
     ("a = Transpose w; b = Relu a; c = MatMul x b", {"a": "fixed", "b": "fixed"},
-     "a is the same for every image, so b is too; c reads the image.", LINES),
+     "a is the same for every image, so b is too; c reads the image.", _SAME),
     ("a = Relu x; b = Mul w a; c = Add b w", {}, "One varying operand is enough.", _FIXED),
     ("a = Shape x; b = Expand w a; c = Add y b", {"a": "fixed", "b": "fixed"},
-     "All sizes are known, so the shape of x is the same for every image, and so is b.", _SIZES),
+     "All sizes are known, so the shape of x is the same for every image, and so is b.", _SAME),
     ("a = CastLike w x; b = Add x a", {"a": "fixed"},
-     "a casts a weight to the type of x; no number of x gets into it.", _TYPE),
+     "a casts a weight to the type of x; no element of x affects it.", _TYPE),
     ("a = CastLike x w; b = Add a y", {},
-     "a holds the numbers of x; only its second operand is read for its type.", _TYPE),
+     "a holds the elements of x; CastLike reads the type of its second operand, w.", _TYPE),
     ("a = Identity x; b = Relu a", {"a": "copy"}, "a is x again.", COPY),
     ("a = Identity w; b = Add a x", {"a": "fixed"},
      "a copies a weight: the first reason that holds is that it is fixed.", _FIRST),
@@ -143,8 +142,9 @@ PROGRAMS: list[tuple[str, dict[str, str], str, str]] = [
      "A copy of the image depends on the image.", _FIXED),
     ("a = Relu x; k = Shape a; b = Expand w k", {"k": "fixed", "b": "fixed"},
      "The shape of a is fixed, whatever its numbers are.", _TYPE),
-    ("a = Size x; b = Cast x; c = CastLike b x", {},
-     "Two operations read only a type, and Size and Cast are none of them.", _ALL_OTHERS),
+    ("a = Size x; b = Add a x", {}, "Size is none of the two that read only a type.", _ALL_OTHERS),
+    ("a = Cast x; b = CastLike a x", {}, "a and b hold the elements of x, in another type.",
+     _ALL_OTHERS),
     ("a = Constant; b = Range a w; c = Identity b", {"a": "fixed", "b": "fixed", "c": "fixed"},
      "Nothing here reads the image.", _FIXED),
     ("c = Conv u w; b = Norm c s o m v; r = Add b x", {"c": "fixed", "b": "fixed"},

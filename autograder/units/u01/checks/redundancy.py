@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, checks
 from autograder.units.u01.checks.programs import COPY, LINES, PROGRAMS, lines_of
 
 REASONS = "What need not run for every image: a dict from the result of a line to the reason"
 NAMES = "A name that is neither in `inputs` nor the result of a line is a trained weight"
 OUTPUTS = "and that is not in `outputs`"
 ABSORBED = "a `BatchNormalization` whose first operand is the result of a `Conv`"
-
-background("u01.redundant", "No operation here draws random numbers",
-           because="what the programs of the checks do not have")  # fmt: skip
 
 
 @checks("u01.redundant", spec=[REASONS, LINES, *(spec for *_, spec in PROGRAMS)])
