@@ -9,7 +9,8 @@ Next room: programs.py, the random graphs; autograder/units/u02/checks, where bo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,18 @@ def raises(
         expected=expected,
         spec=spec,
     )
+
+
+@contextmanager
+def recursion_ends(program: Any, spec: str) -> Iterator[None]:
+    """A call in this block that recurses too deep is told so, if `spec` speaks of recursion."""
+    try:
+        yield
+    except Crashed as error:
+        if "RecursionError" not in error.kinds or "recursion" not in spec:
+            raise
+        problem = "Python's recursion ends at a thousand calls."
+        raise Wrong(problem, program=program, got=error.error, spec=spec) from None
 
 
 def a_number(got: Any, *, unit: str, program: Any = None) -> float:

@@ -13,6 +13,7 @@ from typing import Any
 from autograder.check.framework import Changed, Crashed, Wrong, checks
 from autograder.check.plugs import in_the_compiler
 from autograder.check.programs import diamond, graphs
+from autograder.check.properties import recursion_ends
 from autograder.check.shown import returned
 from autograder.check.steps import with_steps
 from course_lib.ir.graph.build import neg, relu, select, trace
@@ -114,13 +115,8 @@ def takes_deep_programs(topological_order):
         node = relu(node)
     few = with_steps(topological_order, 150_000, "1,500 operations in a row",
                      "is the walk begun again for each node?")  # fmt: skip
-    try:
+    with recursion_ends(CHAIN, DEEP):
         count = len(nodes_of(few([node])))
-    except Crashed as error:
-        if not error.error.startswith("RecursionError"):
-            raise
-        problem = "Python's recursion ends at a thousand calls; here are 1,500 operations in a row."
-        raise Wrong(problem, program=CHAIN, got=error.error, spec=DEEP) from None
     if count != 1501:
         raise Wrong(f"{CHAIN} needs 1,501 nodes.".capitalize(), got=f"{count} nodes", spec=DEEP)
     return "1,500 operations in a row"

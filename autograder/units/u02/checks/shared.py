@@ -24,6 +24,7 @@ from autograder.check.properties import (
     live,
     live_ops,
     random_inputs,
+    recursion_ends,
     same_meaning,
     valid_graph,
 )
@@ -146,13 +147,8 @@ def takes_large(slot: str, rows: list[Large], counted: Any = live_ops) -> None:
         """Long chains and values with many users, in few steps."""
         graph = graph_of(make)
         few = with_steps(implementation, steps, what, why) if steps else implementation
-        try:
+        with recursion_ends(what, spec):
             after = on_deep(few, graph)
-        except Crashed as error:
-            if "RecursionError" not in error.kinds or "recursion" not in spec:
-                raise
-            raise Wrong("Python's recursion ends at a thousand calls.", program=what,
-                        got=error.error, spec=spec) from None  # fmt: skip
         if len(counted(after)) != count:
             problem = f"Of {len(graph.ops):,} operations, {count:,} must be left."
             raise Wrong(problem, program=what, spec=spec)
