@@ -95,8 +95,8 @@ def may_overwrite(kernel: Kernel, operand: str) -> bool:
     operand  the name of a parameter other than `out`; no other parameter shares its bytes
 
     True only if no element is read after it was written, whatever the numbers are, so that
-    `reading_out(kernel, operand)` computes the same. It must find these cases, where the operand
-    has the type of the result:
+    `reading_out(kernel, operand)` computes the same. The function must find these cases, where the
+    operand has the type of the result:
 
         out[i, j] = f(x[i, j], ...)               elementwise
         acc = ..; out[i, j] = f(acc, x[i, j])     the residual of an epilogue, read where the
