@@ -105,8 +105,7 @@ def may_overwrite(kernel: Kernel, operand: str) -> bool:
         for j { out[i, j] = x[i, j] / acc }       several times, and only then written
 
     It must refuse an operand of another type, and an element that is read too late: a broadcast, a
-    transpose, a window, a matrix product, an index that is data. If it cannot tell, the answer is
-    False.
+    transpose, a window, a matrix product, an index that is data. In doubt, the answer is False.
 
     >>> from course_lib.ir.graph.build import relu, transpose
     >>> from course_lib.ir.graph.node import inp
