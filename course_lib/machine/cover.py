@@ -72,8 +72,8 @@ def cover(tree: Tree, patterns: Patterns) -> list[str]:
     returns   the names of the patterns, in the order in which they are executed: the patterns of an
               instruction's operands come before it, those of its left operand first
 
-    A register is there already and needs no pattern. Equal subtrees are paid for one by one. Each
-    subtree is worked out only once. Of several cheapest covers, any of them will do.
+    A register is there already and needs no pattern. Each of several equal subtrees is paid for.
+    Each subtree is worked out only once. Of several cheapest covers, any of them will do.
 
     >>> patterns = {"li": (("const",), 1), "ld": (("load",), 1)}
     >>> patterns |= {"muli": (("mul", "_", ("const",)), 1), "addm": (("add", "_", ("load",)), 1)}

@@ -32,7 +32,7 @@ def short_lives(lives: Sequence[Live], registers: int) -> dict[str, int]:
 
 @exercise("machine.linear_scan", unit=6, points=4, baseline=short_lives)
 def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
-    """Give registers to values so that as few values as possible go without one.
+    """Assign registers to values so that as few values as possible are spilled.
 
     lives      each with a `name`, a `start` and an `end`, in any order; no two start together, and
                `end` is larger than `start`
@@ -43,9 +43,9 @@ def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
     where another one ends may take over its register: an instruction reads before it writes. A
     value keeps its register all its life.
 
-    Walk through the lives in the order of their starts. There, the registers of those that have
-    ended are free again. If none is free, of the new life and those with registers, the one that
-    ends last is spilled. Then no allocation has fewer spills.
+    Walk through the lives in the order of their starts. At each start, the registers of those that
+    have ended are free again. If none is free, of the new life and those with registers, the one
+    that ends last is spilled. Then no allocation has fewer spills.
 
     >>> linear_scan([Live("a", 0, 9), Live("b", 1, 3), Live("c", 2, 4)], 2)
     {'b': 1, 'c': 0}

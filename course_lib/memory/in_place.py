@@ -95,8 +95,8 @@ def may_overwrite(kernel: Kernel, operand: str) -> bool:
     operand  the name of a parameter other than `out`; no other parameter shares its bytes
 
     True only if no element is read after it was written, whatever the numbers are, so that
-    `reading_out(kernel, operand)` computes the same. It must find these cases, where the operand
-    has the type of the result:
+    `reading_out(kernel, operand)` computes the same. The function must find these cases, where the
+    operand has the type of the result:
 
         out[i, j] = f(x[i, j], ...)               elementwise
         acc = ..; out[i, j] = f(acc, x[i, j])     the residual of an epilogue, read where the
@@ -105,8 +105,7 @@ def may_overwrite(kernel: Kernel, operand: str) -> bool:
         for j { out[i, j] = x[i, j] / acc }       several times, and only then written
 
     It must refuse an operand of another type, and an element that is read too late: a broadcast, a
-    transpose, a window, a matrix product, an index that is data. If it cannot tell, the answer is
-    False.
+    transpose, a window, a matrix product, an index that is data. In doubt, the answer is False.
 
     >>> from course_lib.ir.graph.build import relu, transpose
     >>> from course_lib.ir.graph.node import inp

@@ -70,7 +70,7 @@ def liveness(
     returns  a list of the intervals, in any order
 
     A value is alive from the task that writes it to the last task that reads it, both included. One
-    that nobody reads is alive while it is written. A view has no bytes: to read or write it is to
+    that no task reads is alive while it is written. A view has no bytes: to read or write it is to
     read or write its owner (`owner(value, views)`), so the owner lives as long as any view of it is
     used. (A task that stores its result over an old value writes a view.) A value is left out if no
     task writes it, if it is in `outside`, or if a view of it is. `size` is that of the task that

@@ -103,8 +103,8 @@ def order(tasks: Sequence[Task]) -> list[int]:
              task whose value it reads
 
     A value is alive from the task that writes it to the last one that reads it, both included; one
-    that nobody reads is alive while it is written. `peak(tasks, order)` is the largest sum of sizes
-    alive at one task. It must never be higher than for the given order.
+    that no task reads is alive while it is written. `peak(tasks, order)` is the largest sum of
+    sizes alive at one task. It must never be higher than for the given order.
 
     >>> big, small = 4 * 64, 64
     >>> twice = [Task("a", ("x",), big), Task("b", ("x",), big)]

@@ -61,7 +61,7 @@ def allocator(requests: Sequence[tuple[str, int]]) -> dict[str, int]:
 
     requests  pairs (name, bytes) in the order in which they come. A positive number asks for
               a block of that many bytes under that name; a negative one gives all of that block
-              back. Sizes are multiples of 64; no name asks twice
+              back. Sizes are multiples of 64; no name asks for two blocks
     returns   {name: the offset at which its block begins}
 
     Keep a list of the free blocks, at first one block from offset 0 that has no end. A request

@@ -31,9 +31,9 @@ def tile(registers: int) -> tuple[int, int]:
 @exercise("u06.which_first", unit=6, points=2, kind="explain")
 def which_first() -> Rubric:
     """Compared with scheduling after the registers are chosen, scheduling before makes the
-    polynomial faster and the linear layer slower. Explain both with the table above: what does a
-    scheduler not know if it comes first, and what has been lost if it comes last? Then name one way
-    for a compiler to get the best of both. Write two to six sentences.
+    polynomial faster and the linear layer slower. Explain both with the table above: which
+    information does a scheduler lack if it comes first, and which freedom has it lost if it comes
+    last? Then name one way for a compiler to get the best of both. Write two to six sentences.
     """
     return Rubric(
         criteria="1 point: before allocation the scheduler does not know how many registers there "

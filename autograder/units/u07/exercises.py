@@ -86,9 +86,9 @@ def blocking(m: int, n: int, k: int, first: int, second: int) -> str:
 def apart() -> Rubric:
     """You wrote the product as three loops, and their order as a list of steps. A colleague writes
     the same tiled loops by hand, as one C++ function. What does our compiler promise about the
-    result of your version, whatever the steps say, and which exception does it make? What must it
-    see in the loops to keep that promise? And what could your colleague write that no list of steps
-    can say? One thing is enough. Write three to five sentences. The promise and what it rests on
+    result of your version, whatever the steps are, and with which exception? What must it read from
+    the loops to keep that promise? And what could your colleague write that no list of steps can
+    express? One thing is enough. Write three to five sentences. The promise and what it rests on
     are worth one point, and your colleague's advantage is worth the other.
     """
     return Rubric(

@@ -40,12 +40,11 @@ def sink_relayouts(graph: Graph) -> Graph:
     `joined` does the first of them. In the second, f is
     - elementwise. Every operand comes into layout a by `operand_in`; if that returns None for one
       of them, a whole image in nchw, f stays where it is.
-    - anything else. `past_other` makes all that replaces f, or returns None if it cannot: then f
-      stays, too.
+    - anything else. `past_other` makes the nodes that replace f, or returns None if it cannot: then
+      f stays, too.
 
-    If operands come from two layouts, a is either of the two. A value with several users is no
-    obstacle: each user that can takes the relayout past itself, and the old one stays only for
-    those that cannot.
+    If operands come from two layouts, a is either of the two. A value may have several users:
+    the relayout moves past each user that it can pass, and the old one stays only for the others.
 
     Bit-exact. A rewritten node keeps its name and origin; relayouts without users are left for
     `dce`.

@@ -25,7 +25,7 @@ BACK = "a negative one gives all of that block back"
 REST = "what is left of that block stays free"
 RETURNS = "returns {name: the offset at which its block begins}"
 PAIRS = "pairs (name, bytes) in the order in which they come"
-GIVEN = (PAIRS, BACK, "Sizes are multiples of 64; no name asks twice", RETURNS,
+GIVEN = (PAIRS, BACK, "Sizes are multiples of 64; no name asks for two blocks", RETURNS,
          "Keep a list of the free blocks", "Serve requests for memory one by one",
          "A positive number asks for a block of that many bytes under that name")  # fmt: skip
 
@@ -75,7 +75,7 @@ def each_sentence_on_a_small_trace(allocator, requests, spec):
 @checks("u04.allocator", given=traces(), examples=60, what="random traces",
         spec=[LOWEST, REST, JOINED, *GIVEN])  # fmt: skip
 def each_block_lies_as_low_as_it_can(allocator, requests):
-    """Blocks that are out at once share no byte, and each begins as low as it can."""
+    """Blocks that are in use at once share no byte, and each begins as low as it can."""
     served(requests, allocator, LOWEST)
 
 
@@ -84,7 +84,7 @@ def a_real_trace_is_served(allocator):
     """What PyTorch asks for while ResNet-18 runs, 173 blocks."""
     offsets = served(EAGER, allocator, LOWEST)
     ratio = highest(EAGER, offsets) / most_alive(EAGER)
-    return f"PyTorch's trace of ResNet-18: {ratio:.2f} of the most bytes that are out at once"
+    return f"PyTorch's trace of ResNet-18: {ratio:.2f} of the most bytes that are in use at once"
 
 
 @checks("u04.allocator", spec="Keep a list of the free blocks")

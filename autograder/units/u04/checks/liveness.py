@@ -40,7 +40,7 @@ CASES: list[tuple[Run, list[Interval], str]] = [
     for words, lives, *run in [
         ("from the task that writes it to the last task that reads it, both included",
          "a 64 0 2; b 128 1 2; c 64 2 3", "a 64 x; b 128 a; c 64 b a; y 64 c", "x y"),
-        ("that nobody reads is alive while it is written",
+        ("that no task reads is alive while it is written",
          "a 64 0 0; b 64 1 2", "a 64 x; b 64 x; y 64 b", "x y"),
         ("the owner lives as long as any view of it is used",
          "a 64 0 3; b 64 1 2; c 64 2 3", "a 64 x; b 64 x; c 64 b; y 64 w c", "x y", "v a; w v"),

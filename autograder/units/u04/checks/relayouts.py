@@ -49,10 +49,10 @@ JOIN = "relayout(relayout(x, a, b), b, c)"
 PAST = "f(relayout(x, a, nchw), ...)"
 OPERANDS = "Every operand comes into layout a by `operand_in`"
 IMAGE = "if that returns None for one of them, a whole image in nchw, f stays where it is"
-OTHERS = "`past_other` makes all that replaces f"
+OTHERS = "`past_other` makes the nodes that replace f"
 NONE = "or returns None if it cannot: then f stays, too"
 LAYOUTS = "If operands come from two layouts, a is either of the two"
-SHARED = "A value with several users is no obstacle"
+SHARED = "A value may have several users"
 RULES = ("One walk from the inputs to the outputs", "Move each relayout `src -> nchw` down", PAST,
          OPERANDS, JOIN, OTHERS, NONE, "elementwise.", "anything else.", "Bit-exact",
          "relayouts without users are left for `dce`")  # fmt: skip
@@ -90,7 +90,7 @@ CASES: list[Case] = [
      "rearranged.", lambda x, y: down(relu(up(x) + up(y, TO_BLOCKS)))),
     (IMAGE, 1, f"{PIXELS} {PLAIN}", "The other operand is a whole image in nchw: nothing may get "
      "worse.", lambda x, y: softmax(up(x) + y)),
-    (SHARED, 1, PIXELS, "The user that can takes the relayout past itself; the softmax keeps it.",
+    (SHARED, 1, PIXELS, "The relayout moves past the relu, but it must stay for the softmax.",
      lambda x: (lambda r: [down(relu(r)), softmax(r)])(up(x))),
     (OTHERS, 0, PIXELS, "Padding can be done in the other layout.", lambda x: down(pad(up(x)))),
     (OTHERS, 0, BLOCKS, "Pooling can be done in the other layout.",

@@ -26,8 +26,8 @@ from course_lib.lower.lower import lower
 from course_lib.passes.prepare.decompose import decompose
 
 SLOT = "schedule.in_place.may_overwrite"
-ANSWER = ("May the result of a kernel have the very bytes", "It must find these cases",
-          "True only if no element is read after it was written", "If it cannot tell",
+ANSWER = ("May the result of a kernel have the very bytes", "The function must find these cases",
+          "True only if no element is read after it was written", "In doubt",
           "It must refuse an operand of another type",
           "an element that is read too late")  # fmt: skip
 background(SLOT, "kernel   textbook loops ... no other parameter shares its bytes",

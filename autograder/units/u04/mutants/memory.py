@@ -294,5 +294,5 @@ equivalent(ALLOCATOR, _REST, "if room >= size else []", _REST, "[(offset + size,
            )  # fmt: skip
 equivalent(ALLOCATOR, _ASKS, "if size >= 0:", _ASKS, "if size > 1:", _ASKS, "if size > -1:",
            because="a size is 64 bytes at least")  # fmt: skip
-equivalent(ALLOCATOR, "= offset", "setdefault(", because="no name asks twice")
+equivalent(ALLOCATOR, "= offset", "setdefault(", because="no name asks for two blocks")
 equivalent(ALLOCATOR, "[*free, (", "[(offsets[name], -size), *free]", because="it is sorted")

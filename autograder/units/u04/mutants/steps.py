@@ -126,7 +126,7 @@ def reads_in_order_of_text(kernel, operand):
     return _same_type(kernel, operand) and once and ordered(kernel.body)
 
 
-_FREE = "more is refused, but none of what must be found: if it cannot tell, it is False"
+_FREE = "more is refused, but none of what must be found: in doubt, it is False"
 equivalent(
     SLOT, "if written and", "if written:", "(stmt, Loop) and", "(stmt, Loop):", because=_FREE
 )

@@ -95,7 +95,7 @@ def named(answer: object) -> dict[str, str]:
     for letter in LETTERS:
         if answer[letter] not in NAMES:
             raise Wrong(
-                f"Letter {letter} must have one of the names that are offered.",
+                f"Letter {letter} must have one of the names in the list.",
                 got=repr(answer[letter]),
                 expected=", ".join(NAMES),
                 spec="one of ADCE, EarlyCSE, InstCombine, LICM",

@@ -18,15 +18,14 @@ LAST = "If the block and all but one edge of a side are known, that edge is the 
 ENDS = "a side without edges says nothing"
 KEEPS = "all of `known`, and every count that the two rules below give"
 ON = "Go on until neither rule gives anything new"
-OUT = "leave out what they do not give"
-BOTH = (
-    "A block runs as often as the edges of each of its sides, into it and out of it, are taken in"
-)
+OUT = "leave out what the rules do not give"
+BOTH = "A block runs as often as all edges of a side together are taken"
 
 NAME = "llvm.control.balanced"
 background(NAME, "How often do blocks run ... a few counts tell?", because="the question")
 background(NAME, "edges pairs (from, to)", because="what is given")
 background(NAME, "known counts of some", because="what is given")
+background(NAME, "The edges into a block are one side of it", because="a definition")
 
 
 Edges = list[tuple[int, int]]

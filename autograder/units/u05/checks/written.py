@@ -85,7 +85,7 @@ def checked(text: object) -> str:
     pointer = r"ptr (noalias |readonly |nocapture |nonnull )*"
     head = rf"define (dso_local )?float @dot\({pointer}%x, {pointer}%y, i64 %n\).*"
     if not any(re.fullmatch(head, line) for _, line in lines_of(text)):
-        raise Wrong("The function must have the head that the task gives.", program=text, spec=HEAD)
+        raise Wrong("The function must have the head that the text gives.", program=text, spec=HEAD)
     return text
 
 
@@ -126,7 +126,7 @@ def reads_each_element_once(four_sums):
 
 @checks("u05.four_sums", spec=[CHAIN, *ALL])
 def the_chain_is_short(four_sums):
-    """The longest row of float operations of which each needs the one before."""
+    """The longest sequence of float operations in which each needs the one before."""
     text = checked(four_sums())
     for size in SIZES:
         if (chain := ran(text, size).chain) > size // 4 + 4:

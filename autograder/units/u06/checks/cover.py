@@ -25,7 +25,7 @@ COVER = ("the names of the patterns, in the order in which they are executed",
          "Cover an expression tree with patterns")  # fmt: skip
 LEAST = ("so that the sum of their costs is as small as possible", "any of them will do",
          "{name: (pattern, cost)}; costs are positive numbers, not always whole",
-         "Equal subtrees are paid for one by one")  # fmt: skip
+         "Each of several equal subtrees is paid for")  # fmt: skip
 
 # A tree, costs that are not 1, and the least cost of a cover.
 HALF, NEAR = ("mul", "v1", ("const", 0.5)), 1 / 4096

@@ -21,7 +21,7 @@ SIZES = st.one_of(st.integers(1, 12), st.sampled_from([16, 17, 32, 40]))
 REGISTERS = ("Two values whose lives meet have different registers", "numbered from 0",
              "{name: number of its register}", "A value keeps its register all its life",
              "in any order; no two start", "at least 1; they are numbered")  # fmt: skip
-FEWEST = ("so that as few values as possible go without one", "If none is free, of the new life "
+FEWEST = ("so that as few values as possible are spilled", "If none is free, of the new life "
           "and those with registers, the one that ends last is spilled",
           "no allocation has fewer spills", "Walk through the lives in the order of their starts",
           "the registers of those that have ended are free again",

@@ -31,10 +31,11 @@ def balanced(edges: Sequence[Edge], known: Mapping[int | Edge, int]) -> dict[int
     known    counts of some blocks (keys: numbers) and edges (keys: pairs) in one run
     returns  all of `known`, and every count that the two rules below give
 
-    A block runs as often as the edges of each of its sides, into it and out of it, are taken in
-    total; a side without edges says nothing. If all edges of a side are known, their sum is the
-    block's count. If the block and all but one edge of a side are known, that edge is the
-    difference. Go on until neither rule gives anything new, and leave out what they do not give.
+    The edges into a block are one side of it, and those out of it are the other. A block runs as
+    often as all edges of a side together are taken; a side without edges says nothing. If all edges
+    of a side are known, their sum is the block's count. If the block and all but one edge of a side
+    are known, that edge is the difference. Go on until neither rule gives anything new, and leave
+    out what the rules do not give.
 
     >>> balanced([(0, 1), (0, 2), (1, 2)], {0: 5, (0, 1): 2})
     {0: 5, (0, 1): 2, 1: 2, (0, 2): 3, (1, 2): 2, 2: 5}
