@@ -163,4 +163,4 @@ def score(lowered: Any, programs: list[str]) -> Score:
         bounds = ((1, 1.0), (elementwise, 0.75), (every, 0.5))
         parts.append(next((part for bound, part in bounds if count <= bound), 0.25))
         counts.append(str(count))
-    return Score(min(parts), f"{', '.join(counts)} linalg.generic, where 1 each earns all points")
+    return Score(min(parts), f"{', '.join(counts)} linalg.generic; 1 each earns all points")
