@@ -119,7 +119,7 @@ def result(kernel: Kernel) -> np.ndarray:
 
 
 def wrong(kernel: Kernel, right: Kernel) -> int:
-    """How many numbers differ, be it in the last bit."""
+    """How many numbers differ, even if only in the last bit."""
     return int((result(kernel) != result(right)).sum())
 
 

@@ -76,7 +76,7 @@ def times(kernels: Sequence[Kernel], rounds: int = 5, places: int = 3) -> list[f
 
 
 def by_clock(kernels: Sequence[Kernel], _: Machine) -> list[Timing]:
-    """`times`, as a search wants them."""
+    """`times`, in the form that a search takes."""
     return [Timing(seconds) for seconds in times(kernels)]
 
 

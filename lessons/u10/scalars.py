@@ -107,7 +107,7 @@ def _computed(op: Operation, name: str, given: list[Any]) -> Any:
     if name in SIGNED:
         pairs = zip(given, op.operands, strict=True)
         return SIGNED[name](*(_signed(number, value.type) for number, value in pairs))
-    raise ValueError(f"{op.name} has no case in the body of a linalg.generic here")
+    raise ValueError(f"{op.name} is not supported in the body of a linalg.generic here")
 
 
 def as_type(number: Any, kind: Attribute) -> Any:

@@ -97,13 +97,13 @@ def systems_table() -> Any:
         ["our compiler", "operations", ours(), "as indices, which it composes"],
         [runtime, "operations", len(kept), "as nodes, which it moves"],
         [f"{runtime}, without perm", "operations", len(all_), "not at all"],
-        [loops, "loops", measured("fused, own buffers").loops, "as loads, whose indices it knows"],
+        [loops, "loops", measured("fused, own buffers").loops, "as loads with known indices"],
         [f"{loops}, two results in one buffer", "loops", measured("fused, a shared buffer").loops,
          "wrongly"],
         [f"{llvm()}, -O3", "blocks and addresses", measured("loops").loops,
          "not at all, at this size"],
     ]  # fmt: skip
-    heads = ["system", "sees", "nests or kernels left", "treats the transposes"]
+    heads = ["system", "works on", "nests or kernels left", "how it treats the transposes"]
     return table(rows, heads, exact=heads[2:3])
 
 

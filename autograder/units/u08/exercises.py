@@ -89,7 +89,8 @@ def time_blocks(rows: int, columns: int, steps: int, reach: int, size: int) -> s
               the arguments of `plate`. The rows are a multiple of 8, the columns of 16, and the
               steps of 12; the reach is 1, 2 or 3
     size      bytes of the cache, which has 4 ways; at least 5 · reach rows fit into it
-    returns   the steps, one per line, as `parse_schedule` reads them; skew runs your own answer
+    returns   the steps, one per line, as `parse_schedule` reads them; the step skew runs your
+              answer to schedule.skewed
 
     Every step of the language is allowed. The result must stay the same to the last bit. The score
     is the mean, over several plates and caches, of the misses divided by those of the plate as
@@ -151,12 +152,12 @@ def overlapped(height: int, width: int, tile: tuple[int, int], window: int, stri
                    not divide the height or the width
     window         the second convolution reads window × window values of the first result for each
                    of its own, without padding
-    stride         from one of its values to the next, it moves by so many rows or columns: at least
-                   1, at most `window`
+    stride         how many rows or columns the window moves from one value of the second result to
+                   the next: at least 1, at most `window`
     returns        the number, exactly, for one channel
 
-    Each tile computes all the values of the first result that it reads, and each of them once. What
-    several tiles read, each of them computes.
+    Each tile computes all the values of the first result that it reads, and each of them once. A
+    value that several tiles read is computed by each of them.
     """
     total = 1
     for size, part in zip((height, width), tile, strict=True):

@@ -170,7 +170,7 @@ def tested(text: str) -> bool:
 @exercise("u10.below", unit=10, points=2, kind="explain")
 def below() -> Rubric:
     """A colleague wants to remove pairs of transposes in LLVM IR, where the code of every front end
-    arrives. What does a pass know about a transpose in the Toy dialect that it would first have to
+    arrives. What is certain about a transpose in the Toy dialect that a pass would first have to
     prove at the level of loops? What is missing even for that proof in LLVM IR? Name one decision
     that belongs to a low level, and say why. Write three to six sentences.
     """

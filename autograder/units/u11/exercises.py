@@ -72,9 +72,9 @@ def greatest(text: str) -> str:
 
     In `npu.max %x into %out {rows = 4 : i64} : T into U`, T and U are the types of %x and %out.
     Each row of `out` holds the greatest numbers of 4 rows of `x`, column by column: row 0 of `out`
-    those of rows 0 to 3, row 1 those of rows 4 to 7, and so on. Both are matrices in `acts`. No row
-    of `x` is left over. `rows` is a number from 1 to 15, because the instruction has four bits for
-    it. VerifyException for an operation that breaks one of these rules.
+    holds those of rows 0 to 3, row 1 holds those of rows 4 to 7, and so on. Both are matrices in
+    `acts`. No row of `x` is left over. `rows` is a number from 1 to 15, because the instruction has
+    four bits for it. Raise VerifyException for an operation that breaks one of these rules.
     """
 
     @irdl_op_definition
@@ -145,8 +145,8 @@ def tiled(text: str, rows: int) -> str:
 def turns(text: str, most: int) -> str:
     """Let the contents of each buffer take turns in several slots.
 
-    text     a program whose buffers have one slot each, `%b[0]`, and in which no operation reads
-             more of a slot than the last one to overwrite it has written
+    text     a program whose buffers have one slot each, `%b[0]`. No operation reads more of a slot
+             than was written by the last operation that overwrote it
     most     how many slots a buffer may have
     returns  finished(module), the program afterwards
 
@@ -178,7 +178,7 @@ def hazard() -> str:
 
     The program is valid and reads nothing from the chip that was not written there before. After
     `careless`, its operations are still valid, but an array in DRAM ends up with different
-    contents than before. At most 12 operations move or compute something.
+    contents than without it. At most 12 operations move or compute something.
     """
     x, t = "memref<4x4xi8, #npu.space<dram>>", "memref<4x4xi8, #npu.space<acts>>"
     slots = "memref<2x4x4xi8, #npu.space<acts>>"

@@ -84,7 +84,7 @@ def _meet(name: str, kernel: Kernel, answer: Any) -> None:
                     got=" and ".join(where), spec=TOUCH)  # fmt: skip
     if kind not in [KINDS.get((a, b)) for a, b, _ in both]:
         done = "; ".join(f"{first} {a}s {x} and {second} {b}s it" for a, b, x in both)
-        raise wrong(f"In nest {name}, that pair is no {kind} dependence.", got=done, spec=DOES)
+        raise wrong(f"In nest {name}, the kind of that pair is not {kind}.", got=done, spec=DOES)
 
 
 def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:

@@ -19,9 +19,9 @@ HOW_MANY = "How many values of the first result do the tiles of the second one c
 RESULT = "rows and columns of the second convolution's result"
 TILE, SMALLER = "rows and columns of a tile of it", "The last tiles are smaller if these numbers do"
 WINDOW = "the second convolution reads window × window values of the first result for each"
-STRIDE = "from one of its values to the next, it moves by so many rows or columns"
+STRIDE = "how many rows or columns the window moves from one value of the second"
 ONCE = "Each tile computes all the values of the first result that it reads, and each of them once"
-SEVERAL = "What several tiles read, each of them computes"
+SEVERAL = "A value that several tiles read is computed by each of them"
 EXACT = "the number, exactly, for one channel"
 # Each is wrong for one kind of mistake, so the sentence fits.
 CASES: list[tuple[str, Case]] = [

@@ -161,7 +161,7 @@ mutants(
         *("i in 1..9", "i in 0..4", "j in 1..9", "j in 1..8"),
     ),
     three_loops=("for i", "for t in 0..3 { for i", SUM, SUM + " }"),
-    # Who knows which element x[idx[i]] is?
+    # Which element x[idx[i]] is depends on data.
     an_index_is_data=(SUM, SUM + " + x[idx[i]]", OUT, f"x: f32[9], idx: i32[9], {OUT}"),
     a_triangle_begins_with_one=("j in 1..9", "j in 1..i + 1"),
     loops_that_hardly_run=("i in 1..9", "i in 1..3", "j in 1..9", "j in 1..3"),

@@ -52,7 +52,7 @@ PROGRAMS.append(toy(f"{''.join(CHAIN)}return v30", {"v0": A, **{f"p{k}": A for k
 @st.composite
 def matrices(draw: DrawFn, most: int = 5) -> str:
     """A program of additions, multiplications and transposes; of square matrices, too, of which
-    one may meet its own transpose. Some results may be needed by nobody, at the end as well."""
+    one may meet its own transpose. Some results may be unused, at the end as well."""
     one = draw(st.sampled_from([(3, 3), (2, 3), (4, 1), (3, 5)]))
     names = draw(st.sampled_from(["a", "ab", "abq", "qx", "xyqz"]))
     given = {name: one if name != "q" else one[::-1] for name in names}
@@ -163,4 +163,4 @@ def score(lowered: Any, programs: list[str]) -> Score:
         bounds = ((1, 1.0), (elementwise, 0.75), (every, 0.5))
         parts.append(next((part for bound, part in bounds if count <= bound), 0.25))
         counts.append(str(count))
-    return Score(min(parts), f"{', '.join(counts)} linalg.generic, where 1 each earns all points")
+    return Score(min(parts), f"{', '.join(counts)} linalg.generic; 1 each earns all points")

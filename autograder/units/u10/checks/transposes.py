@@ -94,7 +94,7 @@ def _complaint(given: str, got: str, wanted: str) -> tuple[str, str]:
     if given == wanted:
         return "This program must stay as it is.", ""
     if normal(got) == normal(given):
-        return "The operation must come first, and its result be transposed.", ""
+        return "The operation must come first, and its result must be transposed.", ""
     if _sorted(got) == _sorted(wanted):
         return "The operands must stay in their order.", ORDER
     return "The result must be a different program.", ""

@@ -90,7 +90,7 @@ BROKEN = "A program that `careless` breaks"
 FORM = "the text of a module for the teaching chip, with one function without loops"
 VALID = "The program is valid"
 READS = "reads nothing from the chip that was not written there before"
-OTHER = "an array in DRAM ends up with different contents than before"
+OTHER = "an array in DRAM ends up with different contents than without it"
 MOST = "At most 12 operations move or compute something"
 
 background("u11.hazard", "After `careless`, its operations are still valid",

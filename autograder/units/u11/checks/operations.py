@@ -33,7 +33,7 @@ COLUMN = "column by column"
 ACTS = "Both are matrices in `acts`"
 LEFT = "No row of `x` is left over"
 RANGE = "`rows` is a number from 1 to 15, because the instruction has four bits for it"
-REFUSED = "VerifyException for an operation that breaks one of these rules"
+REFUSED = "Raise VerifyException for an operation that breaks one of these rules"
 
 KINDS = {"acts": "i8", "weights": "i8", "dram": "i8", "accs": "i32", "params": "i32"}
 Sizes = tuple[int, ...]
@@ -234,6 +234,6 @@ def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> N
                     spec=limits) from None  # fmt: skip
     for first in np.flatnonzero(held != right)[:1]:
         inside = at <= first < end
-        where = "which is of `out`" if inside else "which is none of `out`"
+        where = "which lies in `out`" if inside else "which lies outside `out`"
         raise wrong(f"Byte {first} of acts, {where}, is {held[first]} afterwards, but must be "
                     f"{right[first]}.", spec=LINE if inside else BEGIN)  # fmt: skip

@@ -173,7 +173,7 @@ class Writer:
 
 @st.composite
 def straight(draw: DrawFn, most: int = 10) -> str:
-    """A program without loops in which nobody reads more of a slot than was written last."""
+    """A program without loops in which no step reads more of a slot than was written last."""
     xs = ["a", "a2"] if draw(st.booleans()) else ["a"]
     out = Writer(draw(st.booleans()))
     out.load("x", "a", (0, 0), draw(st.integers(1, 4)))

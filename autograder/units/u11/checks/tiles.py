@@ -131,7 +131,7 @@ def _tiles(wrong: Callable[..., Wrong], operations: list[Any]) -> Iterator[Tile]
         if [space_of(op.tile.type) for op in loads] != ["acts", "weights"]:
             raise wrong(f"T{tile} must load into `acts` and into `weights`.", spec=LOAD)
         if (flow := four[2].dataflow.data) != "os":
-            raise wrong(f'The product of t{tile} says "{flow}".', spec=STAY)
+            raise wrong(f'The product of t{tile} has the dataflow "{flow}".', spec=STAY)
         if four[2].overwrite is None and len(four) == end - first:
             raise wrong(f"The product of t{tile} adds to sums that nothing has set. It must "
                         "overwrite them.", spec=LOAD)  # fmt: skip

@@ -17,7 +17,7 @@ from autograder.units.u11.checks.programs import memref, parameter, straight
 # ── turns ──
 
 TURNS = "Let the contents of each buffer take turns in several slots"
-GIVEN = "a program whose buffers have one slot each, `%b[0]`, and in which no operation reads"
+GIVEN = "a program whose buffers have one slot each, `%b[0]`. No operation reads more of a"
 MANY = "how many slots a buffer may have"
 DONE = "finished(module), the program afterwards"
 FIT = "One buffer after another gets `most` slots, or as many as `fitting` says"
