@@ -90,7 +90,7 @@ def _sizes() -> list[tuple[Node, bool, str]]:
          "It is 5,600 bytes, and its one operand, read twice, is 2,800."),
         (columns + const(np.ones((1, 3), np.float32)), False,
          "It is three times as big as its operands together."),
-        (columns + const(np.ones(2, np.float32)), False, "It grows the program."),
+        (columns + const(np.ones(2, np.float32)), False, "It makes the program larger."),
         (apply("iota", shape=(thousand,), axis=0, dtype="f32"), True,
          "It has no operands, and it is small."),
         (apply("iota", shape=(thousand + 1,), axis=0, dtype="f32"), False,
