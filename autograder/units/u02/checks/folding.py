@@ -128,7 +128,7 @@ OPEN = (SYMBOLIC, False, "f32[n,4] has no size yet.", IS_STATIC)
 
 @for_each("passes.fold", [*SIZES, OPEN], "constants of {} sizes", spec=UNKNOWN)
 def fold_keeps_big_results_out(fold, node, folds, why, spec):
-    """What is small, or no bigger than its operands, is folded; what grows the program stays."""
+    """What is small, or no bigger than its operands, is folded; a larger program is not made."""
     before = trace(lambda x: x * node, node.type)
     problem = f"{'This must be computed now.' if folds else 'This must stay.'} {why}"
     try:

@@ -35,7 +35,7 @@ HEURISTIC = "passes.should_fuse"
 WORK = "no program may execute more than 1.1 times the operations"
 NOTHING = "moving more than that earns nothing"
 
-background(HEURISTIC, "`fuse` asks only where ... is computed several times.",
+background(HEURISTIC, "`fuse` calls this only where ... is computed several times.",
            because="what `fuse` promises, and what an answer costs; the score counts both"
            )  # fmt: skip
 background(HEURISTIC, "33.2 MB is the best we know.", because="what is known")
@@ -43,7 +43,7 @@ background(HEURISTIC, "33.2 MB is the best we know.", because="what is known")
 
 @checks(HEURISTIC, spec="Should `producer` be computed inside the kernel of its user")
 def should_fuse_answers_yes_or_no(should_fuse):
-    """A bool for every pair that `fuse` asks about."""
+    """A bool for every pair for which `fuse` calls it."""
     asked = 0
 
     def answers(producer: Node, consumer: Node) -> bool:
