@@ -166,7 +166,7 @@ def why_refuse() -> Rubric:
                    "the graph there and lets the interpreter decide, which an exported file "
                    "cannot do because it has no interpreter."),
             Sample(1, "At the time of recording the sum has no value yet, so the `if` cannot be "
-                   "evaluated. Dynamo is simply the newer tool and supports more of Python than "
+                   "evaluated. Dynamo is just the newer tool and supports more of Python than "
                    "torch.export."),
         ),
     )  # fmt: skip

@@ -26,7 +26,7 @@ NONE = "A window that does not fit even once has 0 positions"
 LONG = "Do not count: an axis of 10**18 elements takes no longer, and the answer is exact"
 
 background("ir.windows.positions", "`size`, `low` and `high` are 0 or more, the other numbers 1 or",
-           because="what nobody asks for")  # fmt: skip
+           because="other numbers are not given")  # fmt: skip
 
 
 @checks("ir.windows.positions", given=AXES, examples=40, what="random windows",

@@ -112,7 +112,7 @@ class _Groups:
         for node in case.graph.ops:
             if (count := len(kernels[node.name])) != 1:
                 problem = "Every operation must be in one kernel, dead ones too;"
-                names = "This check knows the operations by their names."
+                names = "This check finds the operations by their names."
                 text = f"{problem} %{node.name} is in {count or 'none'}. {names}"
                 raise self.wrong(text, OWN)
             self.group_of[node] = together[kernels[node.name][0]]

@@ -1,4 +1,4 @@
-"""Checks of unit 3 for the heuristic that the fusing pass asks: what it saves, what it repeats.
+"""Checks of unit 3 for the heuristic that the fusing pass calls: what it saves, what it repeats.
 
 The programs are in lessons/u03/programs.py.
 """
@@ -125,7 +125,7 @@ def fused_by(should_fuse: Any, graph: Graph) -> Graph:
             raise Wrong(
                 "This check fuses with your passes.fuse, and that fuses nothing yet, not even "
                 "neg(relu(x)) with a heuristic that says yes. Answer passes.fuse first; it must "
-                "ask heuristic.should_fuse, as the notebook imports it."
+                "call heuristic.should_fuse, as the notebook imports it."
             )
     with _asking(should_fuse, should_fuse):
         try:
@@ -138,7 +138,7 @@ def fused_by(should_fuse: Any, graph: Graph) -> Graph:
 
 @contextmanager
 def _asking(heuristic: Any, answer: Any) -> Iterator[None]:
-    """`fuse` (the student's, if there is one beside `answer`) asks `heuristic`."""
+    """`fuse` (the student's, if there is one beside `answer`) calls `heuristic`."""
     with exercises.using(Answer.of(answer).plugs):
         entry = exercises.slot(HEURISTIC)
         before, entry.run = entry.run, heuristic
