@@ -6,7 +6,7 @@
 Ours does not repeat arithmetic for a larger consumer. A producer that is read through two different
 indices, as in p + transpose(p), is still computed twice. Of m * exp(v), with v one row of m,
 Inductor (torch 2.13) and XLA (jax 0.10.2) on a processor compute exp(v) once, too. Next room:
-`fuse.py`, which asks this question about every edge that it could fuse.
+`fuse.py`, which calls it for every edge that it could fuse.
 """
 
 from __future__ import annotations
