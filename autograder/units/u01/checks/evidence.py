@@ -187,9 +187,8 @@ def letters(got: Any) -> dict[str, str]:
             "ABCDEFGHIJKLMN", 1, COUNTERPART)  # fmt: skip
         kept = sorted(letter for letter in text.upper() if letter.isalpha())
         if not set(kept) <= set(known) or (most == 1 and len(kept) != 1):
-            what = "one letter" if most == 1 else "letters"
-            problem = f"{key}: {what} of {known[0]} to {known[-1]} expected."
-            raise Wrong(problem, got=repr(value), spec=spec)
+            what = f"{key}: {'one letter' if most == 1 else 'letters'} of {known[0]} to {known[-1]}"
+            raise Wrong(f"{what} expected.", got=repr(value), spec=spec)
         letters_of[key] = "".join(kept)
     rows = [letters_of[row] for row in ROWS]
     if len(set(rows)) < len(rows):
