@@ -13,7 +13,7 @@ after its neighbour, so that the operands of a product meet. For 2 x 2 cells and
       3                     a01 * b11      a11 * b10      a10 * b01
       4                                                   a11 * b11
 
-Simulators differ in what they count as a cycle. Here an array says it of itself, and prints it.
+Simulators differ in what they count as a cycle. Here the text of an array tells what it counts.
 Next room: `workload.py`, the matrix products of a whole model.
 """
 

@@ -2,7 +2,7 @@
 
     positions(224, kernel=7, stride=2, low=3, high=3)  ->  112
 
-`ops/window.py` asks once for each axis of an image. Next room: `ops/window.py`.
+`ops/window.py` calls it once for each axis of an image. Next room: `ops/window.py`.
 """
 
 from __future__ import annotations

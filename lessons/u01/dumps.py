@@ -17,6 +17,6 @@ BY_MLIR, BY_TVM, BY_TINYGRAD = (
 TORCH_MLIR = BY_MLIR.version
 GATE = BY_MLIR["Gate"]  # the model Gate of the notebook, on f32[2,8]
 RELAX = BY_TVM["Gate"]  # the same model
-# The model Head of the notebook, on f32[8,8], after somebody changed two numbers in it.
+# The model Head of the notebook, on f32[8,8], after two numbers in it were changed.
 CHANGED_HEAD = BY_MLIR["Head, changed"]
 TINYGRAD = BY_TINYGRAD.texts

@@ -28,7 +28,7 @@ Y = replace(neg(A), name="y")
 
 
 def refusals() -> tuple[Picture, str]:
-    """Who refuses which program, as a table, and the words with which they do."""
+    """Which tool refuses which program, as a table, and its words."""
     rows, words = [], []
     for fault, (model, nodes) in _faults().items():
         answers = {name: _verdict(look, model) for name, look in _tools().items()}

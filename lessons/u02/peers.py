@@ -77,7 +77,7 @@ def kernels(files: Mapping[str, Path]) -> Picture:
 
 
 def kernels_after_one_run(files: Mapping[str, Path]) -> Picture:
-    """The same of files that onnxruntime has not seen yet."""
+    """The same of files that onnxruntime has not optimized yet."""
     return kernels({n: optimized(path, f"{path.stem}_once.onnx") for n, path in files.items()})
 
 

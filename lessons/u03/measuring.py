@@ -40,7 +40,7 @@ LONG_ENOUGH = 0.5  # seconds: a busy machine is slow for tens of milliseconds at
 
 
 def fastest(calls: Mapping[Any, Callable[[], Any]], rounds: int = 9, number: int = 1) -> dict:
-    """The best processor time of each call in ms: nobody else's work counts. All are warmed up,
+    """The best processor time of each call in ms: no other process counts. All are warmed up,
     and tried in turns, so that a slow moment hits all of them; `number` calls are timed together.
     Short calls have more rounds."""
     times = in_turns(list(calls.values()), rounds, number, time.process_time, LONG_ENOUGH)

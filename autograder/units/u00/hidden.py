@@ -85,7 +85,7 @@ PARTS = st.builds(lambda parts, again: [*parts, *3 * parts[:again]],
 
 @hidden("u00.shape", seed=SEED, given=PARTS, examples=40, what="random lists of products")
 def is_the_fastest(shape, parts):
-    """No shape of so many cells needs fewer clocks."""
+    """No other shape with that many cells needs fewer clocks."""
     for cells in (18, 36, 64, 97, 1024):
         best = clocks_by_formula(parts, slot("u00.shape").reference(parts, cells))
         got = clocks_by_formula(parts, shape_of(shape, tuple(parts), cells))

@@ -57,7 +57,7 @@ def record(source: str, *types: str) -> Graph:
 
     - Operands stand as in the source: `2.0 - x` is a sub, and `2.0 + x` is add(2.0, x).
     - Hand numbers to `apply` as they are. Each node stands once, after its operands.
-    - If the function asks for the truth of a value, as in `x if x else y`, raise TypeError.
+    - If the function tests whether a value is true, as in `x if x else y`, raise TypeError.
 
     >>> print(record("lambda x: (-x, 1.0 - x)[1]", "f32[4]"))
     graph @main(%x: f32[4]) -> (f32[4]) {
@@ -78,7 +78,7 @@ def record(source: str, *types: str) -> Graph:
 
 
 class _Recorded:
-    """A value of the function that is being recorded: it knows its node and the tape."""
+    """A value of the function that is being recorded, with its node and the tape."""
 
     def __init__(self, node: Node, tape: list[Node]) -> None:
         self.node, self.tape = node, tape
@@ -117,7 +117,7 @@ class _Recorded:
         return self.note("neg", self)
 
     def __bool__(self) -> bool:
-        raise TypeError("a recording does not know the value: it cannot decide an `if`")
+        raise TypeError("a recorded value has no number yet: it cannot decide an `if`")
 
 
 @exercise("u01.fx", unit=1, points=2, kind="evidence", further=True)
@@ -128,7 +128,7 @@ def fx() -> dict[str, tuple[int, str]]:
     nodes the graph has as recorded, and the passes that take nodes away from it, such as
     {"mine": (7, "fold dce")}, or "" for none. Inputs, `scale` and the output are nodes, too.
 
-    Each pass is asked alone, about the graph as recorded, and the result stays what it was:
+    Each pass runs alone, on the graph as recorded, and the result stays what it was:
 
     - fold computes, when the program is compiled, whatever needs no input;
     - dce drops what no output needs;
@@ -148,10 +148,10 @@ def why_refuse() -> Rubric:
         criteria="1 point: a recording runs the function once, on values that have no numbers yet, "
         "so the question has no answer (and with numbers it would hold one of the branches, right "
         "for some inputs only). 1 point: Dynamo works inside a running Python: it ends the graph, "
-        "lets Python ask the real number, and records the branch that is taken; export has to hand "
+        "lets Python test the real number, and records the branch that is taken; export must hand "
         "over one whole program that is right for every input, with no Python beside it. 1 point: "
         "a cost, such as: no optimization reaches over the break, the values go back to Python "
-        "between the graphs, Python must be there when the model runs, guards are asked at each "
+        "between the graphs, Python must be there when the model runs, guards are tested at each "
         "call, each branch is compiled when it is first taken.",
         samples=(
             Sample(3, "While it is recorded, x has a type but no numbers, so nobody can say "
@@ -166,7 +166,7 @@ def why_refuse() -> Rubric:
                    "the graph there and lets the interpreter decide, which an exported file "
                    "cannot do because it has no interpreter."),
             Sample(1, "At the time of recording the sum has no value yet, so the `if` cannot be "
-                   "evaluated. Dynamo is simply the newer tool and supports more of Python than "
+                   "evaluated. Dynamo is just the newer tool and supports more of Python than "
                    "torch.export."),
         ),
     )  # fmt: skip
@@ -264,8 +264,8 @@ def llvm() -> dict[str, str]:
 
     The answer is a dict from each number of the left table, "1" to "12", to the letter of its
     counterpart in the right table. No letter is used twice; two letters are left over.
-    One more key, "false", has the letters of the sentences below the tables that are false, in any
-    order.
+    One more key, "false", holds the letters of the sentences below the tables that are false, in
+    any order.
     """
     return {"1": "F", "2": "J", "3": "B", "4": "L", "5": "H", "6": "N", "7": "D", "8": "A",
             "9": "M", "10": "E", "11": "C", "12": "I", "false": "QRTU"}  # fmt: skip

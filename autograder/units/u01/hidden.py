@@ -89,7 +89,7 @@ def finds_it_in_random_programs(redundant, seed):
 
     def compared(count: int) -> None:
         part, ends = lines[:count], [o for o in outputs if o in {r for r, _, _ in lines[:count]}]
-        why = "In this program other lines need not run, or for another reason."
+        why = "In this program other lines need not run, or the reasons are others."
         same_reasons(redundant, part, inputs, ends, ours(part, inputs, ends), why, "")
 
     try:

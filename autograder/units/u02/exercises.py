@@ -203,10 +203,10 @@ def every_pass() -> Graph:
 
 @exercise("u02.zero", unit=2, points=2, kind="explain")
 def zero() -> Rubric:
-    """onnxruntime replaces `x + 0.0` by `x` for floats, and LLVM does not. A colleague wants the
-    rule in our compiler. For which x does the result change, and how could a user of a network
-    ever notice? What would the compiler have to know, or the user have to allow, so that the rule
-    may be applied? Three to five sentences.
+    """onnxruntime replaces `x + 0.0` by `x` for floats, and LLVM does not. Should our compiler have
+    the rule? For which x does the result change, and how could a user of a network ever notice?
+    What would the compiler have to prove, or the user have to allow, so that the rule may be
+    applied? Three to five sentences.
     """
     return Rubric(
         criteria="1 point: names -0.0 as the only x whose result changes (x + 0.0 gives 0.0; NaN "

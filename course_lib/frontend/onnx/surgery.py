@@ -40,7 +40,7 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
 
     A batch norm stays, and its Conv with it,
     - if anything else reads c, or if c is an output of the graph;
-    - if one of the two has a `domain` that is not empty, as operators of others have;
+    - if one of the two has a `domain` that is not empty, as in operators of other libraries;
     - if it is in training mode: attribute `training_mode` 1, or a second output with a name;
     - if w, b or one of the four vectors is not a constant. `constants_of(graph)` finds them:
       an initializer that is not also an input of the graph (a caller may replace those), what a
@@ -50,7 +50,7 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
 
     The input model is not changed. Initializers that others read keep their values: the new weight
     and bias are new initializers, of the weight's element type, with names that nothing else has,
-    not even in the branches of an If: `names_in(graph)` has all names in use.
+    not even in the branches of an If: `names_in(graph)` gives all names in use.
     Initializers that nothing reads any more are removed. The inputs and outputs of the graph keep
     their names, and `onnx.checker.check_model` accepts the result. What stands in a graph inside
     a node (the branches of an If) stays as it is.
@@ -123,7 +123,7 @@ def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
       output of the graph;
     - if `element_types(model)` does not say that w holds 32-bit floats (`onnx.TensorProto.FLOAT`):
       onnxruntime's FusedConv for processors supports only those;
-    - if one of the two has a `domain` that is not empty, as operators of others have.
+    - if one of the two has a `domain` that is not empty, as in operators of other libraries.
 
     The model that was given is not changed. The inputs and outputs of the graph keep their names.
     What stands in a graph inside a node (the branches of an If) stays as it is.

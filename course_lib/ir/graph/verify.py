@@ -1,4 +1,4 @@
-"""The verifier: is this graph well formed? The pass manager asks after every pass.
+"""The verifier: is this graph well formed? The pass manager runs it after every pass.
 
     %1 = add(%0, %x) : f32[4]        // but the op table says f32[8,4]
     ==>  ValueError: %1 = add: declared f32[4], but its operands give f32[8,4]

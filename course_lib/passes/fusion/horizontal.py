@@ -40,7 +40,7 @@ def horizontal(graph: Graph) -> Graph:
             y_k = slice(y), columns from the sum of the sizes before to that plus its own
 
     `branches(graph)` finds the candidates: products by a constant matrix, with the constant bias if
-    there is one, whose results are only moved next. Merged are those that read the same node and
+    there is one, whose results are only moved next. Those are merged that read the same node and
     all have a bias or all have none. (Adding a bias of zeros instead would turn -0.0 into 0.0.)
     x may have batch axes in front.
 

@@ -6,7 +6,7 @@
 Ours does not repeat arithmetic for a larger consumer. A producer that is read through two different
 indices, as in p + transpose(p), is still computed twice. Of m * exp(v), with v one row of m,
 Inductor (torch 2.13) and XLA (jax 0.10.2) on a processor compute exp(v) once, too. Next room:
-`fuse.py`, which asks this question about every edge that it could fuse.
+`fuse.py`, which calls it for every edge that it could fuse.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def same_shape(producer: Node, consumer: Node) -> bool:
 def should_fuse(producer: Node, consumer: Node) -> bool:
     """Should `producer` be computed inside the kernel of its user `consumer`?
 
-    `fuse` asks only where the answer may be yes, so any answer is correct. Answering yes for every
+    `fuse` calls this only where a yes is legal, so any answer is correct. Answering yes for every
     user removes one kernel, one write of the producer and at least one read; it may also keep the
     producer out of another kernel. It can cost work: an element that the consumer reads several
     times is computed several times.

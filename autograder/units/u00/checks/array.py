@@ -175,7 +175,7 @@ PARTS = {
           "`rows` may be smaller or larger than `cols`"],
 )  # fmt: skip
 def is_the_fastest_of_few(shape):
-    """No shape of so many cells needs fewer clocks."""
+    """No other shape with that many cells needs fewer clocks."""
     shown = []
     for (cells, parts), (fewest, words) in PARTS.items():
         sizes = shape_of(shape, parts, cells)
@@ -193,7 +193,7 @@ ANY = "If several shapes are equally fast, any of them is right."
 
 @checks("u00.shape", spec=["`rows * cols` is exactly `cells`", ANY])
 def has_as_many_cells(shape):
-    """Exactly so many cells, also for odd numbers of them."""
+    """Exactly as many cells as asked for, odd numbers included."""
     for cells in (1, 7, 30, 1024):
         shape_of(shape, ((3, 10, 20, 5),), cells)
     return "shapes of exactly 1, 7, 30 and 1024 cells"

@@ -1,6 +1,6 @@
 """Checks of unit 1 for answers that are read off graphs, forms and tables.
 
-What our answers are, only the grader and the open edition know (`ours`). So each check looks at the
+Our answers stand only in the grader and in the open edition (`ours`). So each check looks at the
 form of an answer first, which is all that a student's edition can do. Next room: numbers.py.
 """
 
@@ -28,7 +28,7 @@ COUNT = "how many nodes the graph has as recorded"
 ALL_NODES = "Inputs, `scale` and the output are nodes, too"
 SHORTEN = "Which passes shorten the graphs that torch.fx records of the six programs?"
 FORM = 'the passes that take nodes away from it, such as {"mine": (7, "fold dce")}, or "" for none'
-ALONE = "Each pass is asked alone, about the graph as recorded, and the result stays what it was"
+ALONE = "Each pass runs alone, on the graph as recorded, and the result stays what it was"
 SAME = "the result stays what it was"
 RULES = {
     "fold": "fold computes, when the program is compiled, whatever needs no input",
@@ -36,7 +36,7 @@ RULES = {
     "cse": "cse computes once what the graph computes twice from the same operands",
 }
 FX = ("simple", "twice", "spare", "six", "noise", "gate")
-# a program and a pass: what somebody may have thought who names it, or leaves it out
+# a program and a pass: why it was right or wrong to name it
 WHY = {
     "simple cse": "`a` is read twice, and computed once: there is no second node that computes it.",
     "simple fold": "Every operation of `simple` needs x.",
@@ -156,7 +156,7 @@ def six_forms(got: Any) -> dict[str, str]:
 
 COUNTERPART = 'a dict from each number of the left table, "1" to "12", to the letter of its'
 TWICE = "No letter is used twice; two letters are left over"
-FALSE = 'One more key, "false", has the letters of the sentences below the tables that are false'
+FALSE = 'One more key, "false", holds the letters of the sentences below the tables that are false'
 CORRESPONDS = "What corresponds to LLVM and clang in an ML compiler"
 ROWS = tuple(map(str, range(1, 13)))
 
@@ -167,7 +167,7 @@ def is_the_right_table(llvm):
     answer, right = letters(llvm()), letters(ours("u01.llvm"))
     wrong = [row for row in ROWS if answer[row] != right[row]]
     if wrong:
-        raise Wrong(f"Not the counterpart, in these rows: {', '.join(wrong)}.",
+        raise Wrong(f"These rows have another counterpart: {', '.join(wrong)}.",
                     got=", ".join(f"{row} {answer[row]}" for row in wrong),
                     spec=COUNTERPART)  # fmt: skip
     if answer["false"] != right["false"]:
@@ -187,8 +187,8 @@ def letters(got: Any) -> dict[str, str]:
             "ABCDEFGHIJKLMN", 1, COUNTERPART)  # fmt: skip
         kept = sorted(letter for letter in text.upper() if letter.isalpha())
         if not set(kept) <= set(known) or (most == 1 and len(kept) != 1):
-            problem = f"{key}: letters of {known[0]} to {known[-1]}" + ", one." * (most == 1)
-            raise Wrong(problem, got=repr(value), spec=spec)
+            what = f"{key}: {'one letter' if most == 1 else 'letters'} of {known[0]} to {known[-1]}"
+            raise Wrong(f"{what} expected.", got=repr(value), spec=spec)
         letters_of[key] = "".join(kept)
     rows = [letters_of[row] for row in ROWS]
     if len(set(rows)) < len(rows):

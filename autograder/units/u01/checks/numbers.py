@@ -31,7 +31,7 @@ def is_the_power_63(power):
     graph = valid_graph(power())
     others = sorted({n.op for n in graph.nodes if n.op not in ("input", "mul")})
     if len(graph.inputs) != 1 or len(graph.outputs) != 1 or others:
-        also = f" Here are also: {', '.join(others)}." if others else ""
+        also = f" Yours also has {', '.join(others)}." if others else ""
         problem = f"The program must have one input, one output, and nothing but mul.{also}"
         raise Wrong(problem, program=graph, spec=NOTHING_BUT)
     (x,), (y,) = graph.inputs, graph.outputs

@@ -14,7 +14,7 @@ PERFORMS = "The operations that a Python function performs, in the order in whic
 SOURCE = "`source` is the text of a lambda, and `types` are the types of its parameters"
 INPUTS = "an input for each parameter, under any name, and one operation"
 PLACED = "Each node stands once, after its operands"
-DECIDES = "If the function asks for the truth of a value, as in `x if x else y`, raise TypeError"
+DECIDES = "If the function tests whether a value is true, as in `x if x else y`, raise TypeError"
 CONSTANT = "Hand numbers to `apply` as they are"
 RECORDED = [PERFORMS, SOURCE, ONE, INPUTS, PLACED, OUTPUTS]  # what `recorded` asks
 
@@ -50,7 +50,7 @@ _TYPES = (("f64[2,8]", "f64[8]"), ("f16[3]", "f16[]"), ("i32[2]", "i32[2]"), ("f
 
 @checks("u01.record", spec=RECORDED)
 def keeps_nothing_between_calls(record):
-    """Two recordings, one after the other, know nothing of each other."""
+    """Two recordings, one after the other, do not mix."""
     recorded(record, "lambda x: x + x", "add x x; returns #0", INPUTS)
     recorded(record, "lambda x, y: y - x", "sub y x; returns #0", INPUTS)
     return "two recordings, one after the other"
@@ -58,7 +58,7 @@ def keeps_nothing_between_calls(record):
 
 @checks("u01.record", spec=DECIDES)
 def refuses_to_decide(record):
-    """The truth of a recorded value is not known."""
+    """Whether a recorded value is true cannot be decided."""
     for source in (
         "lambda x, y: x if x else y",
         "lambda x, y: (x + y) or y",

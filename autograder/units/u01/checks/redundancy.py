@@ -26,7 +26,7 @@ def finds_what_need_not_run(redundant):
 
 @checks("u01.redundant", spec=NAMES)
 def takes_any_names(redundant):
-    """What a name sounds like says nothing: only `inputs` and the lines do."""
+    """A name by itself says nothing: only `inputs` and the lines do."""
     lines = lines_of("w = Mul input weight; bias = Relu image; y = Add w x")
     for inputs, wanted in (
         (["weight"], {"bias": "fixed"}),

@@ -26,7 +26,7 @@ NONE = "A window that does not fit even once has 0 positions"
 LONG = "Do not count: an axis of 10**18 elements takes no longer, and the answer is exact"
 
 background("ir.windows.positions", "`size`, `low` and `high` are 0 or more, the other numbers 1 or",
-           because="what nobody asks for")  # fmt: skip
+           because="other numbers are not given")  # fmt: skip
 
 
 @checks("ir.windows.positions", given=AXES, examples=40, what="random windows",
@@ -56,7 +56,7 @@ def exact(positions: Any, case: tuple[int, ...], spec: str) -> None:
     got = positions(*case)
     near = abs(wanted - a_number(got, unit="positions")) < 1000 and wanted > 10**6
     if got != wanted:
-        raise Wrong("Nearly: a float has no room for so many digits, and / makes one."
+        raise Wrong("Nearly right: a float cannot hold so many digits, and / makes a float."
                     if near else "Moving the window along the axis gives another number.",
                     program=f"positions(size={size}, kernel={kernel}, stride={stride}, "
                     f"dilation={dilation}, low={low}, high={high})",
@@ -68,7 +68,7 @@ def exact(positions: Any, case: tuple[int, ...], spec: str) -> None:
 
 @checks("ir.windows.positions", spec=HOW_MANY)
 def infers_types_in_the_compiler(positions):
-    """With your function, the compiler knows the types of convolutions and poolings."""
+    """With your function, the compiler infers the types of convolutions and poolings."""
     x, w = inp("x", "f16[1,3,17,9]"), inp("w", "f16[4,3,3,2]")
     with in_the_compiler("ir.windows.positions", positions):
         windows = {"strides": (2, 3), "dilations": (3, 1), "pads": (2, 0, 1, 4)}

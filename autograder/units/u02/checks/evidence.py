@@ -105,7 +105,7 @@ def the_two_sides_differ(witnesses):
                     "broken.", spec=EACH_RULE)  # fmt: skip
     if len(answer) < BREAKABLE:
         raise Wrong(f"Each of your numbers breaks its rule. Of the {rules - len(answer)} rules "
-                    f"that you let stand, {BREAKABLE - len(answer)} can be broken.",
+                    f"that you leave out, {BREAKABLE - len(answer)} can be broken.",
                     spec=EACH_RULE)  # fmt: skip
     return f"{BREAKABLE} rules broken, {rules - BREAKABLE} hold"
 
@@ -180,7 +180,7 @@ def names_the_pass_and_the_value(broken):
         raise wrong(f"The dumps are {', '.join(names[1:])}; there is no {one!r}.", spec=NAMES)
     right = ours("u02.broken")
     if one != right[0]:
-        raise Wrong(f"{one} did nothing wrong: the program means the same before and after it.",
+        raise Wrong(f"{one} is not broken: the program means the same before and after it.",
                     spec=WHICH)  # fmt: skip
     if value != right[1]:
         raise Wrong(f"The pass is {one}, but the value is not %{value}: that one was replaced only "

@@ -90,7 +90,7 @@ def _sizes() -> list[tuple[Node, bool, str]]:
          "It is 5,600 bytes, and its one operand, read twice, is 2,800."),
         (columns + const(np.ones((1, 3), np.float32)), False,
          "It is three times as big as its operands together."),
-        (columns + const(np.ones(2, np.float32)), False, "It grows the program."),
+        (columns + const(np.ones(2, np.float32)), False, "It makes the program larger."),
         (apply("iota", shape=(thousand,), axis=0, dtype="f32"), True,
          "It has no operands, and it is small."),
         (apply("iota", shape=(thousand + 1,), axis=0, dtype="f32"), False,
@@ -128,7 +128,7 @@ OPEN = (SYMBOLIC, False, "f32[n,4] has no size yet.", IS_STATIC)
 
 @for_each("passes.fold", [*SIZES, OPEN], "constants of {} sizes", spec=UNKNOWN)
 def fold_keeps_big_results_out(fold, node, folds, why, spec):
-    """What is small, or no bigger than its operands, is folded; what grows the program stays."""
+    """What is small, or no bigger than its operands, is folded; a larger program is not made."""
     before = trace(lambda x: x * node, node.type)
     problem = f"{'This must be computed now.' if folds else 'This must stay.'} {why}"
     try:

@@ -34,7 +34,7 @@ background("passes.strength", "Powers differ in the last bits ... half a unit at
 background("passes.strength", "`rsqrt` is rounded twice ... that may cost accuracy",
            because="measured in the notebook")  # fmt: skip
 background("passes.strength", "`powers_of_two`, `positive_powers_of_two` and ... as guards",
-           because="an offer: whoever writes guards of their own may")  # fmt: skip
+           because="an offer: other guards are right, too")  # fmt: skip
 
 
 # The lines of the specification of strength: (program, types, ops that must be gone, line).

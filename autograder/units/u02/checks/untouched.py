@@ -104,7 +104,7 @@ def program(kind: str, *makes: Make) -> Graph:
 
 
 def awkward(kind: str) -> np.ndarray:
-    """Numbers of this element type for which identities of the school break."""
+    """Numbers of this element type for which identities of school algebra break."""
     to = dtype(kind)
     if to.kind == "bool":
         return np.array([False, True, True, False])
@@ -205,7 +205,7 @@ def _chosen(kind: str, x: Node, y: Node) -> Iterator[Node]:
 
 
 def _identities(kind: str, x: Node, y: Node) -> Iterator[Node]:
-    """What the school knows of two functions of one number, and of one of two."""
+    """What school algebra says of two functions of one number, and of one of two."""
     of_x = each_of(SCHOOL, (x,))
     yield from each_of(("mul", "div"), *itertools.combinations_with_replacement(of_x, 2))
     for inner in each_of(UNARY, (-x,)):

@@ -178,7 +178,7 @@ def _network(zeros: bool) -> Graph:
 @checks("u02.drop_zeros", spec="Linear time: each node and each edge is looked at once")
 def looks_at_each_value_once(drop_zeros):
     """60 values that two operations read: 2**60 paths lead down from the first addition."""
-    why = "each user is asked once for each path"
+    why = "each user is looked at once for each path"
     few = with_steps(drop_zeros, 30_000, "180 operations", why)
     after = on_deep(few, _diamond(True))
     becomes(lambda _: after, _diamond(True), _diamond(False), "The addition of 0.0 must go: 1.0 is "

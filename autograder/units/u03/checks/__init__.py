@@ -36,7 +36,7 @@ MB = "f32[500,500]"  # that many
 SAVED: list[tuple[Graph, float, str, str]] = [  # a program, MB saved, what to think of, words
     (trace(lambda x: relu(exp(x)), MB), 2.0, "One kernel writes the value between them, the other "
      "reads it.", ONCE),
-    (trace(lambda x: relu(x), MB), 0.0, "One kernel is one kernel already.", MANY),
+    (trace(lambda x: relu(x), MB), 0.0, "It is one kernel already.", MANY),
     (trace(lambda x: relu(relu(relu(exp(x)))), MB), 6.0, "There are three values between four "
      "kernels.", ALL),
     (trace(lambda x: (a := exp(x)) * relu(a), MB), 5.0, "Of the two values between the kernels, "

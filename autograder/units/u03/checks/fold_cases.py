@@ -59,7 +59,7 @@ def blocks(draw: st.DrawFn, most: int = 2, ranks: tuple[int, ...] = (2, 2, 1, 3)
 
 
 def _steps(rank: int, window: int, size: int) -> list[dict[str, Any]]:
-    """How a window moves on an image of that size: none of it is a batch norm's business."""
+    """How a window moves on an image of that size: a batch norm does not depend on it."""
     steps = [{}, {"strides": [2] * rank}, {"pads": [1, 0] * rank}]
     return [*steps, {"dilations": [2] * rank}] if 2 * window - 1 <= size else steps
 

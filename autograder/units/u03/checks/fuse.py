@@ -1,4 +1,4 @@
-"""Checks of unit 3 for the fusing pass. Those of the heuristic that it asks: should_fuse.py."""
+"""Checks of unit 3 for the fusing pass. Those of the heuristic that it calls: should_fuse.py."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def small() -> list[tuple[Graph, list[Node], str, str]]:
     cases: list[Case] = [
         ([c], [a, b, c], "", "Each is read only by the next."),
         ([c], [a, b], "", "Only the last member is read outside."),
-        ([c, b], [b, c], "is an output", "The caller wants a member that is not the last."),
+        ([c, b], [b, c], "is an output", "A member that is not the last is an output."),
         ([a, c], [b, c], "", "The output is no member."),
         ([b, c], [a, b], "", "The last member may be an output."),
         ([s], [a, s], waits, "The product outside needs a, and s needs the product."),

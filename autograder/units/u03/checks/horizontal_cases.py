@@ -58,7 +58,7 @@ def families(draw: st.DrawFn, most: int = 4) -> Graph:
     return Graph.of(operands, ends, "families")
 
 
-SAME, BIASED = "Merged are those that read the same node", "all have a bias or all have none"
+SAME, BIASED = "Those are merged that read the same node", "all have a bias or all have none"
 CONSTANT = "products by a constant matrix"
 MOVED = "whose results are only moved next"
 BIAS = "with the constant bias if"
@@ -101,4 +101,4 @@ def left_alone() -> list[Case]:
     ]  # fmt: skip
     graphs = [(Graph.of([x, y, w, b], ends), why, spec) for ends, why, spec in cases]
     dead = Graph.of([x], [moved(one)], also=[two])
-    return [*graphs, (dead, "Nobody reads the second.", MOVED)]
+    return [*graphs, (dead, "Nothing reads the second.", MOVED)]

@@ -30,8 +30,8 @@ WRITTEN = "`as_kernels` writes the groups down"
 WORDS = (JOINS, "it has users", EVERYONE, HOLDS, "`fits(node, group)`", PAYS, OWN, WRITTEN,
          "Put connected nodes into groups", "The result is the same bit for bit")  # fmt: skip
 
-NOTHING_SHARED = ("Here no two operations share a kernel. `as_kernels` asks whether nodes have the "
-                  "same list object: append to the users' list, for `group + [node]` is a new "
+NOTHING_SHARED = ("Here no two operations share a kernel. `as_kernels` tests whether nodes have "
+                  "the same list object: append to the users' list, for `group + [node]` is a new "
                   "list.")  # fmt: skip
 
 
@@ -112,7 +112,7 @@ class _Groups:
         for node in case.graph.ops:
             if (count := len(kernels[node.name])) != 1:
                 problem = "Every operation must be in one kernel, dead ones too;"
-                names = "This check knows the operations by their names."
+                names = "This check finds the operations by their names."
                 text = f"{problem} %{node.name} is in {count or 'none'}. {names}"
                 raise self.wrong(text, OWN)
             self.group_of[node] = together[kernels[node.name][0]]

@@ -61,7 +61,7 @@ def onnx_fold_folds_what_it_can(fold_batch_norms, case):
 
 @checks(FOLD, spec=[*WORDS, IN_A_ROW, *(spec for _, _, spec in given.foldable())])
 def onnx_fold_takes_every_pair(fold_batch_norms):
-    """Epsilons, biases, readers, branches, outputs and places that exporters know."""
+    """Epsilons, biases, readers, branches, outputs and places that exporters write."""
     cases = given.foldable()
     for before, problem, spec in cases:
         folds(before, fold_batch_norms, spec, problem=problem)

@@ -61,7 +61,7 @@ def _size(name: str, rank: int) -> tuple[int, ...]:
 
 
 def _unwritten(graph: onnx.GraphProto, known: set[str]) -> list[str]:
-    """What nodes read, those of graphs inside nodes, too, and nobody writes."""
+    """What nodes read, those of graphs inside nodes, too, and nothing writes."""
     known = known | {i.name for i in graph.input} | {n for node in graph.node for n in node.output}
     names = [name for node in graph.node for name in node.input if name not in known]
     for inner in [a.g for node in graph.node for a in node.attribute if a.HasField("g")]:
@@ -212,8 +212,8 @@ def _with_other_readers() -> list[Case]:
         (small(PAIR + sums, "and_y_var", x=(1, 4, 4)), "Other nodes read the four vectors.", KEEP),
         (small(PAIR + choice("r = Add(y, w)"), "z"), "The branches of the If read the old weight.",
          KEEP),
-        (small(PAIR + "r = Relu(y) z = Relu(r)", "z"), "Two Relu behind it are none of its "
-         "business.", EACH),
+        (small(PAIR + "r = Relu(y) z = Relu(r)", "z"), "Two Relu behind it stay, and do not "
+         "matter.", EACH),
         (small(PAIR + choice("r = Add(y, only_inside)"), "z"),
          "The branches of the If read y and an initializer.", KEEP),
         (_weight_as_an_output(), "The weight is an output, and nothing reads an input.", ENDS),

@@ -164,7 +164,7 @@ def as_bytes(parts: Any) -> tuple[bytes, ...]:
 
 
 def nodes_of(graph: onnx.GraphProto) -> tuple[bytes, ...]:
-    """The nodes, whatever their own names are: those are nobody's business."""
+    """The nodes, whatever their own names are: those do not count."""
     nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in graph.node]
     for node in nodes:
         node.ClearField("name")

@@ -1,4 +1,4 @@
-"""Checks of unit 3 for the heuristic that the fusing pass asks: what it saves, what it repeats.
+"""Checks of unit 3 for the heuristic that the fusing pass calls: what it saves, what it repeats.
 
 The programs are in lessons/u03/programs.py.
 """
@@ -35,7 +35,7 @@ HEURISTIC = "passes.should_fuse"
 WORK = "no program may execute more than 1.1 times the operations"
 NOTHING = "moving more than that earns nothing"
 
-background(HEURISTIC, "`fuse` asks only where ... is computed several times.",
+background(HEURISTIC, "`fuse` calls this only where ... is computed several times.",
            because="what `fuse` promises, and what an answer costs; the score counts both"
            )  # fmt: skip
 background(HEURISTIC, "33.2 MB is the best we know.", because="what is known")
@@ -43,7 +43,7 @@ background(HEURISTIC, "33.2 MB is the best we know.", because="what is known")
 
 @checks(HEURISTIC, spec="Should `producer` be computed inside the kernel of its user")
 def should_fuse_answers_yes_or_no(should_fuse):
-    """A bool for every pair that `fuse` asks about."""
+    """A bool for every pair for which `fuse` calls it."""
     asked = 0
 
     def answers(producer: Node, consumer: Node) -> bool:
@@ -125,7 +125,7 @@ def fused_by(should_fuse: Any, graph: Graph) -> Graph:
             raise Wrong(
                 "This check fuses with your passes.fuse, and that fuses nothing yet, not even "
                 "neg(relu(x)) with a heuristic that says yes. Answer passes.fuse first; it must "
-                "ask heuristic.should_fuse, as the notebook imports it."
+                "call heuristic.should_fuse, as the notebook imports it."
             )
     with _asking(should_fuse, should_fuse):
         try:
@@ -138,7 +138,7 @@ def fused_by(should_fuse: Any, graph: Graph) -> Graph:
 
 @contextmanager
 def _asking(heuristic: Any, answer: Any) -> Iterator[None]:
-    """`fuse` (the student's, if there is one beside `answer`) asks `heuristic`."""
+    """`fuse` (the student's, if there is one beside `answer`) calls `heuristic`."""
     with exercises.using(Answer.of(answer).plugs):
         entry = exercises.slot(HEURISTIC)
         before, entry.run = entry.run, heuristic
