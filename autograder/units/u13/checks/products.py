@@ -207,7 +207,7 @@ def fields(first: Matmul, number: int, preload: Preload, matmul: Matmul) -> list
     same = replace(matmul, acts=first.acts, k=first.k, add=first.add, origin=first.origin) == first
     origin = "An instruction must have the `origin` of `first`."
     return [
-        (same, "A matmul may differ from `first` only in `acts`, `k` and `add`.", SAME, f"{matmul}"),
+        (same, "A matmul may differ from `first` in `acts`, `k`, `add` only.", SAME, f"{matmul}"),
         (matmul.origin == first.origin, origin, SAME, ""),
         (preload.origin == first.origin, origin, PRELOAD, ""),
         ((preload.n, preload.pitch) == (n, n), f"A preload must have n={n} and pitch={n}.", PRELOAD,
