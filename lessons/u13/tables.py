@@ -160,7 +160,7 @@ def refusal(product: Product, tile: Tile) -> str:
 
 
 def lost_to_one_slot() -> float:
-    """Of the clocks of RESNET above the roofline, the share that more slots bring back, %."""
+    """Of the clocks of RESNET above the roofline, the share that more slots save, %."""
     least = total(lambda product: bound(product, NPU))
     with plugged("chip.slots", one_slot):
         one = total(lambda product: clocks(product, smallest(product, NPU), NPU))
@@ -222,5 +222,5 @@ def bill(choose: Choose) -> Picture:
         add("your tiles and products, one slot", best)
     add("ours", lambda _: 115_782, OURS)
     add("roofline", lambda product: bound(product, NPU))
-    heads = ["", "layer3, 3 × 3 (clocks)", "ResNet-18 (clocks)", "brought back so far (%)"]
+    heads = ["", "layer3, 3 × 3 (clocks)", "ResNet-18 (clocks)", "saved so far (%)"]
     return bill_of(rows, heads)

@@ -73,7 +73,7 @@ def joined(graph: Graph, pieces: Regions) -> list[list[Node]]:
 
 
 def told(graph: Graph, regions: Regions) -> str:
-    """A plan while it runs, in words: what starts, and who waits for whom."""
+    """A plan while it runs, in words: what starts, and what each piece waits for."""
     names, order = value_names(graph), started(graph, regions)
     inside = {node for region in regions for node in region}
 

@@ -81,7 +81,7 @@ def plans_table(chosen: Callable[..., Any] | None = None) -> Picture:
         plans = [set(), set(chip), faster, one_at_a_time(*case)]
         plans += [set(chosen(graph, dict(chip), dict(host)))] if chosen else []
         rows.append([str(number), *(total(*case, plan) for plan in plans), FEWEST[number]])
-    heads = ["program", "nothing", "all that the chip can", "what is faster there",
+    heads = ["program", "nothing", "all that the chip can do", "what is faster there",
              "one at a time", *(["yours"] if chosen else []), "fewest"]  # fmt: skip
     return table(rows, heads, "Clocks of plans", exact=heads[1:])
 

@@ -91,7 +91,7 @@ def tvm_small(graph: Graph) -> str:
 
 
 def _told(module: Any) -> str:
-    """A divided module in short: who is called with what, the rows in each region, and what TVM's
+    """A divided module in short: what is called with what, the rows in each region, and what TVM's
     check says of it."""
     called: list[str] = []  # the function of each region; TVM has one for equal regions
     lines, known = ["main"], []

@@ -28,7 +28,7 @@ SAID = {
     "tensors": "what the Python program left behind",
     "earliest rewrites": "movements that follow each other become one",
     "apply rangeify": "axes become ranges, and movements become indices",
-    FOLDED: "rules simplify; stores that do not pay go",
+    FOLDED: "rules simplify, and stores that do not pay are removed",
     "split kernels": "each store becomes a kernel of its own, with parameters",
     "initial symbolic": "the kernel's AST, simplified",
     "remove reduces": "a reduction becomes additions written out, or a register in a loop",

@@ -27,7 +27,7 @@ TITLE = "Bounds of the numbers that are compared with 0"
 
 
 def bands(bounds: Callable[[list[Row]], list[Bounds]]) -> Picture:
-    """For each line of the program, the bounds that tinygrad 0.14.0 believes in, and these."""
+    """For each line of the program, the bounds of tinygrad 0.14.0, and these."""
     own, given = believed(), bounds(ROWS)
     low, text = TOP + len(LINES) * ROW, [TITLE]
     content = [tag("path", d=f"M{_x(0)} {TOP - 4}V{low}", klass="cl-edge"),

@@ -1,4 +1,4 @@
-"""Ten rewrite rules of a pull request that nobody sent, and what their two sides are.
+"""Ten rewrite rules of an invented pull request, and what their two sides are.
 
     RULES[1]             ->   ("(x * 8 + y) // 8", "x + y // 8")
     side("x % 4", {"x": 7})    ->   3

@@ -123,7 +123,7 @@ def counted(bounds: Callable[..., Any]) -> Any:
 
 
 def tried(narrowed: Callable[[str], str], program: str, x: int) -> str:
-    """The value of a program like that of section 5 if every number it reads is x."""
+    """The value of a program like that of section 4 if every number it reads is x."""
     values = []
     for lines in map(read_staged, (program, narrowed(program))):
         params = [line for line in lines if line.op == "param"]

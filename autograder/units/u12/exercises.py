@@ -86,7 +86,7 @@ def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
       operand enters cell (0, 0).
     - Row i of the cells starts i clocks later, column j starts j clocks later, and every cell works
       for `time` clocks. A fold ends when its last cell is done.
-    - If `array.shadow` is False, the next load begins after that.
+    - If `array.shadow` is False, the next load begins after the end of this fold.
     - If it is True, the next load begins in the clock in which this fold's first operand enters.
       The next fold's first operand enters in the clock after that load, or after this fold's last
       operand if that is later.

@@ -89,11 +89,11 @@ def kept() -> str:
     """The text of a program that keeps the result between two layers on the chip.
 
     It computes what DETOUR computes, but with ReLU6 between the layers: the bytes there go from
-    0 to what 6.0 is, and each stands for 0.05 times its value. The result is at byte 224 of DRAM,
-    and no other byte of DRAM changes. All this holds for any values in DRAM and for any latency of
-    the DMA. The program never deadlocks, the hazard check finds no race in it, and every token that
-    is given is taken. Your points depend on its clocks on the teaching chip. At most 100 earn all
-    points, and each clock above that costs 1 %, down to a quarter.
+    0 to the one for 6.0, and each stands for 0.05 times its value. The result is at byte 224 of
+    DRAM, and no other byte of DRAM changes. All this holds for any values in DRAM and for any
+    latency of the DMA. The program never deadlocks, the hazard check finds no race in it, and every
+    token that is given is taken. Your points depend on its clocks on the teaching chip. At most 100
+    earn all points, and each clock above that costs 1 %, down to a quarter.
     """
     return """
         ldw dram=64 weights=0 rows=4 bytes=4 pitch=4 signal=execute
@@ -128,10 +128,10 @@ def scales(
     weights   [channels], the same for the weights of each output channel
     bias      [channels], the biases as real numbers
 
-    Every byte stands for its value times such a number. `act` makes round((sum + bias) * scale) out
-    of the sum of a channel, and then limits it to low and high. Return (biases, scales, low, high).
-    The biases are int32, rounded to the nearest number, and the scales float32. The limits are what
-    0.0 and 6.0 are as bytes of the result, rounded, and at most 127.
+    Every byte stands for its value times such a number. `act` turns the sum of a channel into
+    round((sum + bias) * scale), and then limits it to low and high. Return (biases, scales, low,
+    high). The biases are int32, rounded to the nearest number, and the scales float32. The limits
+    are 0.0 and 6.0 as bytes of the result, rounded, and at most 127.
 
     >>> scales(0.5, np.array([0.25]), 0.0625, np.array([1.0]))
     (array([8], dtype=int32), array([2.], dtype=float32), 0, 96)

@@ -136,9 +136,9 @@ def culprit() -> tuple[str, str, tuple[int, int]]:
 @exercise("u17.why", unit=17, points=2, kind="explain")
 def why() -> Rubric:
     """tinygrad's bounds of a cast are too narrow, so a count came out as 0. Your rule from section
-    5 trusts the same bounds. Describe a program for which it therefore stores wrong numbers, with
-    one value that changes; `tried(narrowed, program, x)` runs it. Say whether the rule or the
-    bounds must be mended, and why. Then explain why the checks in section 5 did not find the fault.
+    4 relies on the same bounds. Describe a program for which it therefore stores wrong numbers,
+    with one value that changes; `tried(narrowed, program, x)` runs it. Say whether the rule or the
+    bounds must be mended, and why. Then explain why the checks in section 4 did not find the fault.
     Write three to six sentences.
     """
     return Rubric(

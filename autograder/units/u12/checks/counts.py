@@ -25,7 +25,7 @@ ONE = ("Loading a fold takes `wait` clocks for each row", "In the clock after th
        "that gets a row of weights every `wait`",
        "It works on `folds` folds, with `time` rows")  # fmt: skip
 EXACT = "Count exactly, from the first load to the end"
-ALONE = "If `array.shadow` is False, the next load begins after that"
+ALONE = "If `array.shadow` is False, the next load begins after the end of"
 SHADOW = (
     "If it is True, the next load begins in the clock",
     "The next fold's first operand enters",
@@ -35,7 +35,7 @@ STEPS = 1000
 
 Case = tuple[int, int, int, int, bool, int]  # folds, time, rows, cols, shadow, wait
 # One thing after another becomes more than 1, so that a wrong count goes against that sentence.
-# Where several are, it goes against one that nobody knows.
+# Where several are, it cannot be known which sentence it goes against.
 CASES: dict[str, dict[Case, int]] = {
     EXACT: {(1, 1, 1, 1, False, 1): 2, (1, 1, 1, 1, True, 1): 2},
     ONE[0]: {(1, 1, 1, 1, False, 3): 4, (1, 1, 1, 1, True, 3): 4},

@@ -20,7 +20,7 @@ from course_lib.accelerator.isa.text import assemble
 from lessons.u13.kept import FASTEST, TEACHING, Y, due, played
 
 SAME = "It computes what DETOUR computes, but with ReLU6 between the layers"
-LIMITS = "the bytes there go from 0 to what 6.0 is, and each stands for 0.05 times its value"
+LIMITS = "the bytes there go from 0 to the one for 6.0, and each stands for 0.05 times its value"
 PLACE = "The result is at byte 224 of DRAM, and no other byte of DRAM changes"
 ANY = "All this holds for any values in DRAM and for any latency of the DMA"
 LIVE = "The program never deadlocks"
@@ -94,11 +94,11 @@ NEEDED = "What `act` needs to finish a layer with ReLU6: biases, scales, and the
 STANDS = ("x, y      what a byte with the value 1 stands for", "weights   [channels], the same",
           "bias      [channels], the biases as real numbers",
           "Every byte stands for its value times such a number")  # fmt: skip
-MAKES = "`act` makes round((sum + bias) * scale) out of the sum of a channel"
+MAKES = "`act` turns the sum of a channel into round((sum + bias) * scale)"
 PARTS = {
     "biases": "The biases are int32, rounded to the nearest number",
     "scales": "and the scales float32",
-    "limits": "The limits are what 0.0 and 6.0 are as bytes of the result, rounded, and at most",
+    "limits": "The limits are 0.0 and 6.0 as bytes of the result, rounded, and at most",
 }
 FOUR = "Return (biases, scales, low, high)"
 background("u13.scales", "and then limits it to low and high", because="what the chip does")

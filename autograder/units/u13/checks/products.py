@@ -189,7 +189,7 @@ def as_asked(products: Any, case: Case) -> None:
     rows = [(
         [type(i) for i in program] == [Preload, Matmul] * half,
         "There must be a preload and then a matmul for each piece.", ORDER, ""),
-        (half == many, "The number of pieces is another one.", PIECES, f"{half} pieces"),
+        (half == many, "The number of pieces is wrong.", PIECES, f"{half} pieces"),
     ]  # fmt: skip
     for number, (preload, matmul) in enumerate(zip(program[::2], program[1::2], strict=False)):
         rows += fields(case.first, number, preload, matmul) if rows[0][0] else []
@@ -207,12 +207,12 @@ def fields(first: Matmul, number: int, preload: Preload, matmul: Matmul) -> list
     same = replace(matmul, acts=first.acts, k=first.k, add=first.add, origin=first.origin) == first
     origin = "An instruction must have the `origin` of `first`."
     return [
-        (same, "A matmul differs from `first` in another field.", SAME, f"{matmul}"),
+        (same, "A matmul may differ from `first` in `acts`, `k`, `add` only.", SAME, f"{matmul}"),
         (matmul.origin == first.origin, origin, SAME, ""),
         (preload.origin == first.origin, origin, PRELOAD, ""),
         ((preload.n, preload.pitch) == (n, n), f"A preload must have n={n} and pitch={n}.", PRELOAD,
          f"{preload}"),
-        (preload.k == matmul.k, "A preload brings as many rows as its matmul has bytes.", ORDER,
+        (preload.k == matmul.k, "A preload must bring as many rows as its matmul has bytes.", ORDER,
          f"{preload}\n{matmul}"),
         (not (preload.wait or preload.signal), "A preload must have no tokens.", PRELOAD,
          f"{preload}"),

@@ -113,7 +113,7 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
     least = min(tile.h, tile.w, tile.channels, tile.blocks)
     known = tile.outer in ("weights", "pixels") and tile.dataflow in ("ws", "os")
     if least < 1 or not known:
-        raise Wrong('h, w, channels and blocks are at least 1; outer is "weights" or "pixels", '
+        raise Wrong('h, w, channels and blocks must be at least 1; outer "weights" or "pixels"; '
                     'dataflow "ws" or "os".', program=text, got=f"{tile}", spec=LEGAL[0]
                     )  # fmt: skip
     try:
@@ -158,7 +158,7 @@ def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[floa
         beneath(choose_tile, product, chip, error)
         if not isinstance(error, Fault):
             raise
-        raise Wrong("The chip refuses the program of this tile, with your other answers.",
+        raise Wrong("The chip cannot run the program of this tile, made with your other answers.",
                     program=told(product, chip), got=f"{tile}\n{error}", spec=POINTS[0]
                     ) from None  # fmt: skip
     return took / least, f"{named(product)}: {took:,} clocks, roofline {least:,}, in {tile}"

@@ -148,7 +148,7 @@ def same_values(decode: Any, word: int, fields: Fields) -> None:
         if not np.isscalar(value) or value != due:
             held = f"the value of bits {bits:0{width}b}{', signed' if signed else ''}"
             spec = BACK_SIGNED if signed else BACK[1]
-            raise wrong(f"{name} must be what its bits say.", got=f"{name} = {value}",
+            raise wrong(f"{name} must be the value of its bits.", got=f"{name} = {value}",
                         expected=held, spec=spec)  # fmt: skip
         at += width
 

@@ -70,7 +70,7 @@ def by_the_estimate(product, chip):
 
 @alternative("chip.dataflow")
 def case_by_case(product, chip):
-    """As somebody writes it who has looked at the table."""
+    """A rule that was read off the table."""
     if chip.shadow or product.depthwise or product.pixels > 150:
         return "ws"
     return "os" if product.channels * product.kernel[0] * product.kernel[1] > 100 else "ws"

@@ -1,4 +1,4 @@
-"""Wrong and right products of a block: what somebody believes about runs, weights and sums."""
+"""Wrong and right products of a block: misunderstandings about runs, weights and sums."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrong and right tiles: what somebody believes about room, and about what is fast."""
+"""Wrong and right tiles: misunderstandings about room, and about what is fast."""
 
 from __future__ import annotations
 

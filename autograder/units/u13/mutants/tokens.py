@@ -21,7 +21,7 @@ mutants(
     takes_the_wait_away=_mended({6: "signal=execute", 9: STUCK[9]}),
     # The other slot's product gives the token: right, but the load waits longer.
     gives_the_token_too_late=_mended({7: "wait=load signal=load,store", 9: STUCK[9]}),
-    # The last product still gives one, which nobody takes.
+    # The last product still gives one, which no instruction takes.
     leaves_a_token=_mended({4: STUCK[4]}),
     # Behind the product stands its store: right, but the load waits longer.
     the_store_gives_the_token=_mended({

@@ -137,14 +137,14 @@ def kept_values(narrowed: Any, text: str, seed: int = 0) -> list[Staged]:
     try:
         after = read_staged(got)
     except ValueError as error:
-        raise wrong(f"What came back is not a program: {error}.", spec=RETURNS) from None
+        raise wrong(f"The returned text is not a program: {error}.", spec=RETURNS) from None
     for given, wanted in meaning(text, seed):
         if len(params(after)) != len(given):
             raise wrong("The program must read the same arguments.")
         try:
             result = np.squeeze(run_staged(after, dict(zip(params(after), given, strict=True))))
         except (ValueError, IndexError, KeyError, TypeError) as error:
-            raise wrong(f"What came back cannot be run: {error}.") from None
+            raise wrong(f"The returned program cannot be run: {error}.") from None
         if not np.array_equal(wanted, result):
             raise wrong(f"With x = {given[0].tolist()}, the result is {result.tolist()} but must "
                         f"be {wanted.tolist()}.")  # fmt: skip
