@@ -2,6 +2,7 @@
 
     LOGS["Ansor"]      ->  its log as text, a trial a line
     SECONDS["Ansor"]   ->  how long the whole search took
+    AGAIN["Ansor"]     ->  milliseconds of its best schedule, in turns and in a row
     LAYER, LEARNED     ->  Layers: .schedules[0] == {"i": [4, 8, 4], ...}, .seconds[0] == 0.0031
     judged(numbers, seconds)  ->  rank correlation, and what the first few of an order cost
 
@@ -25,6 +26,7 @@ BY_TVM = recorded(__file__, "tvm.txt")
 TUNERS = ("AutoTVM, random", "AutoTVM, learned", "Ansor", "MetaSchedule")
 LOGS: dict[str, str] = {tuner: BY_TVM[tuner] for tuner in TUNERS}
 SECONDS: dict[str, float] = BY_TVM.data("seconds")
+AGAIN: dict[str, list[float]] = BY_TVM.data("again")
 
 
 @dataclass(frozen=True)

@@ -15,27 +15,21 @@ from course_lib.draw.plots.charts import lines
 from course_lib.draw.plots.figure import Plot
 from course_lib.draw.plots.table import table
 from lessons.u09_lab_tuners.beams import Run
-from lessons.u09_lab_tuners.logs import LAYER, LEARNED, SECONDS, rank_correlation, regret
+from lessons.u09_lab_tuners.logs import AGAIN, LAYER, LEARNED, SECONDS, rank_correlation, regret
 
 Trials = Sequence[tuple[int, float]]
 SPLITS, FIRST = 3, 8
 
 
-def beams_table(
-    runs: Mapping[int, Sequence[Run]], pays_after: Callable[[float, float, float], Any]
-) -> Picture:
-    """The median run of each width. The search is what it takes longer than width 0."""
-    plain = _middle(runs[0])
+def beams_table(runs: Mapping[int, Sequence[Run]]) -> Picture:
+    """The median run of each width."""
     rows = []
     for width, some in runs.items():
         kernels, milliseconds, candidates, seconds = _middle(some)
-        gain = (max(seconds - plain[3], 0.0), plain[1] / 1e3, milliseconds / 1e3)
-        pays = pays_after(*gain) if width else ""
         spread = " to ".join(f"{m(run.milliseconds for run in some):.2f}" for m in (min, max))
-        rows.append([f"BEAM={width}", kernels, milliseconds, spread, candidates, seconds,
-                     "never" if pays is None else pays])  # fmt: skip
-    heads = ["tinygrad 0.14.0", "kernels", "one run (ms)", "from, to (ms)", "candidates",
-             "search (s)", "pays after (runs)"]  # fmt: skip
+        rows.append([f"BEAM={width}", kernels, milliseconds, spread, candidates, seconds])
+    heads = ["tinygrad 0.14.0", "kernels", "one run (ms)", "least to most (ms)",
+             "candidates tried", "compiling and searching (s)"]  # fmt: skip
     return table(rows, heads)
 
 
@@ -45,21 +39,23 @@ def _middle(runs: Sequence[Run]) -> tuple[int, float, int, float]:
             median(run.seconds for run in runs))  # fmt: skip
 
 
-def curves_plot(logs: Mapping[str, Trials], best_so_far: Callable[[Trials], Trials]) -> Plot:
-    """Each tuner's best schedule so far, as steps."""
-    series: dict[str, list[tuple[float, float]]] = {}
-    for tuner, trials in logs.items():
-        steps: list[tuple[float, float]] = []
-        for number, seconds in best_so_far(trials):
-            if steps and number - 1 > steps[-1][0]:  # as good as before, until just now
-                steps.append((number - 1, steps[-1][1]))
-            steps.append((number, 1e3 * seconds))
-        series[tuner] = [*steps, (trials[-1][0] + 1, steps[-1][1])]
-    plot = lines(series, "trial (count)", "best so far (ms)", "f32[128, 784] · f32[784, 512]",
-                 log="y")  # fmt: skip
+def curves_plot(best: Mapping[str, Sequence[float]]) -> Plot:
+    """Each tuner's best schedule so far, in seconds, after each of its trials."""
+    series = {
+        tuner: [(n, 1e3 * s) for n, s in enumerate(line, 1) if math.isfinite(s)]
+        for tuner, line in best.items()
+    }
+    plot = lines({tuner: corners(line) for tuner, line in series.items()}, "trial (count)",
+                 "best so far (ms)", "f32[128, 784] · f32[784, 512]", log="y")  # fmt: skip
     for line in plot.axes.get_lines():
         line.set_marker("")
     return plot
+
+
+def corners(line: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
+    """The points at which a line of steps turns, and its ends."""
+    steps = [k for k in range(1, len(line)) if line[k][1] != line[k - 1][1]]
+    return [line[k] for k in sorted({0, len(line) - 1, *steps, *(k - 1 for k in steps)})]
 
 
 def tuners_table(
@@ -79,6 +75,16 @@ def tuners_table(
     heads = ["tuner", "trials", "failed", "median (ms)", *(f"to within {s:.0%}" for s in shares),
              "best of 64 (ms)", "best (ms)", "processor (s)"]  # fmt: skip
     return table(rows, heads)
+
+
+def again_table(logs: Mapping[str, Trials]) -> Picture:
+    """The best schedule of each log, measured again in two ways."""
+    rows: list[list[Any]] = [["no search", "", *reversed(AGAIN["no search"])]]
+    for tuner, trials in logs.items():
+        least = 1e3 * min(seconds for _, seconds in trials)
+        rows.append([tuner, least, *reversed(AGAIN[tuner])])
+    heads = ["tuner", "in its log (ms)", "again, ten in a row (ms)", "again, in turns (ms)"]
+    return table(rows, heads, best=dict.fromkeys(heads[2:], "least"))
 
 
 def models_table(

@@ -1,4 +1,4 @@
-"""Visible checks of the lab of unit 9: what pays, logs, features, a model on recorded times.
+"""Visible checks of the lab of unit 9: logs, features, a model on recorded times.
 
 Next room: hidden.py.
 """
@@ -14,47 +14,10 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from autograder.check.cases import for_each
 from autograder.check.framework import Score, Wrong, background, checks
 from autograder.check.properties import a_number
 from autograder.check.shown import returned
 from lessons.u09_lab_tuners.logs import LAYER, LEARNED, LOGS, Layer, rank_correlation, regret
-
-# ── what pays ──
-
-PAYS = ("After how many runs has a search paid for itself",
-        "exactly the smallest number of runs for which searching and running takes no longer",
-        "or None if there is none",
-        "A search that took no time has paid after 0 runs, whatever it found",
-        "seconds that the search took, zero or more", "seconds of a run without it, positive",
-        "seconds of a run with what it found, positive",
-        "There can be billions of runs, too many to count them one by one")  # fmt: skip
-# All are multiples of powers of two, which round nothing: (search, before, after, runs).
-PAID: list[tuple[float, float, float, int | None, str]] = [
-    (12.0, 4.0, 1.0, 4, PAYS[1]), (12.0, 1.0, 4.0, None, PAYS[2]), (0.0, 4.0, 1.0, 0, PAYS[3]),
-    (0.0, 1.0, 4.0, 0, PAYS[3]), (0.0, 2.0, 2.0, 0, PAYS[3]), (12.0, 2.0, 2.0, None, PAYS[2]),
-    (13.0, 4.0, 1.0, 5, PAYS[1]), (0.5, 4.0, 1.0, 1, PAYS[1]),
-    (96.0, 2.0**-10, 2.0**-12, 131_072, PAYS[7]),
-    (2.0**14, 2.0**-18, 2.0**-19, 2**33, PAYS[7]), (11.999, 4.0, 1.0, 4, PAYS[1]),
-    (12.001, 4.0, 1.0, 5, PAYS[1]),
-]  # fmt: skip
-
-
-@for_each("u09_lab_tuners.pays_after", PAID, "{} searches", spec=PAYS)
-def it_pays_after_so_many_runs(pays_after, search, before, after, runs, spec):
-    """Searches that pay at once, late, and never."""
-    pays(pays_after, (search, before, after), runs, spec)
-
-
-def pays(pays_after: Any, given: tuple[float, ...], runs: int | None, spec: str) -> None:
-    call, got = f"pays_after{given}", pays_after(*given)
-    if runs is None:
-        if got is not None:
-            raise Wrong("A run gains nothing, so None is right.", program=call, got=returned(got),
-                        expected="None", spec=spec)  # fmt: skip
-    elif a_number(got, unit="runs", program=call) != runs:
-        raise Wrong("The number of runs is not right.", program=call, got=returned(got), spec=spec)
-
 
 # ── logs ──
 
@@ -146,32 +109,12 @@ def reads_what_the_tuners_wrote(records):
 
 # ── how a search gets on ──
 
-BETTER = ("Where does a search get better",
-          "those trials that are faster than every trial before them, in order",
-          "A trial that is just as fast as one before it is left out, and so is one that failed",
-          "The numbers may begin anywhere and leave gaps",
-          "pairs of a trial's number and its seconds, in order; failed ones are "
-          "infinite")  # fmt: skip
 TIMES = st.sampled_from([1.0, 2.0, 0.5, 0.25, 3.0, 1.125, 4e-6, 1e12, math.inf, math.inf])
 
 
 @st.composite
-def histories(draw: DrawFn, most: int = 8, gaps: bool = True) -> list[tuple[int, float]]:
-    times = draw(st.lists(TIMES, max_size=most))
-    numbers, last = [], draw(st.sampled_from([0, 0, 40])) if gaps else 0
-    for _ in times:
-        last += draw(st.sampled_from([1, 1, 3])) if gaps else 1
-        numbers.append(last)
-    return [*zip(numbers, times, strict=True)]
-
-
-@checks("u09_lab_tuners.best_so_far", given=histories(), examples=80, what="made-up searches",
-        spec=BETTER)  # fmt: skip
-def each_is_faster_than_all_before(best_so_far, trials):
-    """A trial is kept if it is faster than all trials before it."""
-    right = [(n, s) for place, (n, s) in enumerate(trials)
-             if s < min((t for _, t in trials[:place]), default=math.inf)]  # fmt: skip
-    same_pairs(best_so_far(trials), right, f"best_so_far({trials})")
+def histories(draw: DrawFn, most: int) -> list[tuple[int, float]]:
+    return [*enumerate(draw(st.lists(TIMES, max_size=most)), 1)]
 
 
 NEEDED = ("How many trials does each tuner need",
@@ -188,7 +131,7 @@ NEEDED = ("How many trials does each tuner need",
 def several(draw: DrawFn, most: int = 6) -> tuple[dict[str, list[tuple[int, float]]], float]:
     """Some logs, and a share; many times lie at the goal, or a little beside it."""
     names = draw(st.lists(st.sampled_from(["random", "Ansor", "x"]), unique=True, max_size=3))
-    made = {name: draw(histories(most, gaps=False)) for name in names}
+    made = {name: draw(histories(most)) for name in names}
     if draw(st.integers(0, 5)) == 0:  # nothing worked
         made = {name: [(n, math.inf) for n, _ in log] for name, log in made.items()}
     return made, draw(st.sampled_from([0.0, 0.125, 1.0, 3.0, 0.5]))

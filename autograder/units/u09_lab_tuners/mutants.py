@@ -4,68 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from fractions import Fraction
-from itertools import accumulate
 
 import numpy as np
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
-
-# ── what pays ──
-
-mutants(
-    "u09_lab_tuners.pays_after",
-    rounded=("math.ceil", "round"),
-    cut=("math.ceil", "int"),
-    one_more=("math.ceil(search / gain)", "math.floor(search / gain) + 1"),
-    never_none=("if gain > 0 else None", "if gain else 0"),
-    the_search_against_a_run=("search / gain", "search / before"),
-    the_ratio=("before - after", "before / after"),
-    nothing_found_is_none_even_for_nothing=("return 0", "return 0 if after < before else None"),
-    zero_where_it_never_pays=("else None", "else 0"),
-    infinite_where_it_never_pays=("else None", "else float('inf')"),
-    a_run_that_is_as_fast=("gain > 0", "gain >= 0", "search / gain", "search / (gain or 1)"),
-    at_least_one=("return 0", "return 1"),
-    a_million_at_most=("math.ceil(search / gain)", "min(10 ** 6, math.ceil(search / gain))"),
-)
-
-
-@alternative("u09_lab_tuners.pays_after")
-def with_fractions(search, before, after):
-    search, before, after = map(Fraction, (search, before, after))
-    if search > 0 and before <= after:
-        return None
-    return -(-search // (before - after)) if search else 0
-
-
-@alternative("u09_lab_tuners.pays_after")
-def by_doubling(search, before, after):
-    def paid(n):
-        return search + n * after <= n * before
-
-    if paid(0):
-        return 0
-    high = 1
-    while not paid(high) and high < 2**70:
-        high *= 2
-    if not paid(high):
-        return None
-    low = -1
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if paid(middle) else (middle, high)
-    return high
-
-
-@alternative("u09_lab_tuners.pays_after")
-def with_numpy(search, before, after):
-    if search <= 0:
-        return np.int64(0)
-    return None if before <= after else float(np.ceil(search / (before - after)))
-
-
-equivalent("u09_lab_tuners.pays_after", "return 0", "return search",
-           because="the search took 0 seconds there")  # fmt: skip
 
 # ── logs ──
 
@@ -133,58 +75,6 @@ for _new in ("failed = min(", ">= 9999999999.0"):
                because="1e10 is the only time of such a trial")  # fmt: skip
 
 # ── how a search gets on ──
-
-mutants(
-    "u09_lab_tuners.best_so_far",
-    equal_ones_too=("seconds < least", "seconds <= least"),
-    every_trial=("if seconds < least:", "if True:"),
-    the_best_so_far_of_every_trial=lambda trials: [
-        (n, least)
-        for (n, _), least in zip(trials, accumulate((s for _, s in trials), min), strict=True)
-    ],
-    the_best_alone=lambda trials: [min(trials, key=lambda t: t[1])] if trials else [],
-    numbers_of_their_own=("(number, seconds)", "(len(better) + 1, seconds)"),
-    places_for_numbers=lambda trials: [
-        (p, s)
-        for p, (_, s) in enumerate(trials, 1)
-        if s < min((t for _, t in trials[: p - 1]), default=math.inf)
-    ],
-    faster_than_the_one_before=(
-        "            least = seconds\n            better.append((number, seconds))",
-        "            better.append((number, seconds))\n        least = seconds",
-    ),
-    starts_from_a_second=("least, better = (math.inf, [])", "least, better = (1.0, [])"),
-    the_slower_ones=("seconds < least", "seconds > least", "math.inf", "0.0"),
-    the_first_always=("if seconds < least:", "if seconds < least or not better:"),
-    the_last_too=("return better", "return better + [t for t in trials[-1:] if t not in better]"),
-    backwards=("return better", "return better[::-1]"),
-)  # fmt: skip
-
-
-@alternative("u09_lab_tuners.best_so_far")
-def by_running_minimum(trials):
-    least = [math.inf, *accumulate((s for _, s in trials), min)]
-    return [[n, s] for (n, s), before in zip(trials, least, strict=False) if s < before]
-
-
-@alternative("u09_lab_tuners.best_so_far")
-def by_numpy(trials):
-    if not trials:
-        return []
-    seconds = np.array([s for _, s in trials])
-    before = np.minimum.accumulate(np.concatenate([[np.inf], seconds]))[:-1]
-    return [trials[k] for k in np.flatnonzero(seconds < before)]
-
-
-@alternative("u09_lab_tuners.best_so_far")
-def by_recursion(trials):
-    if not trials:
-        return ()
-    *before, last = trials
-    known = by_recursion(before)
-    limit = known[-1][1] if known else math.inf
-    return (*known, last) if last[1] < limit else known
-
 
 mutants(
     "u09_lab_tuners.needed",

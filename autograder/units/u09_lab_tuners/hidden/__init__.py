@@ -7,13 +7,10 @@ from pathlib import Path
 
 from autograder.check.framework import harder, hidden
 from autograder.units.u09_lab_tuners.checks import (
-    PAYS,
     SEEN,
     has_the_numbers,
-    histories,
     logs,
     nests,
-    pays,
     score,
     several,
 )
@@ -27,22 +24,10 @@ LAYERS = {
 }
 
 harder("u09_lab_tuners.records", "reads_each_form", seed=SEED, given=logs(30), examples=60)
-harder("u09_lab_tuners.best_so_far", "each_is_faster_than_all_before", seed=SEED + 1,
-       given=histories(40), examples=80)  # fmt: skip
 harder("u09_lab_tuners.needed", "the_first_that_is_good_enough", seed=SEED + 2,
        given=several(30), examples=120)  # fmt: skip
 harder("u09_lab_tuners.features", "the_numbers_are_those_of_the_loops", seed=SEED + 3,
        given=nests(4), examples=60)  # fmt: skip
-
-
-@hidden("u09_lab_tuners.pays_after", seed=SEED)
-def other_searches_pay_too(pays_after, rng):
-    """Searches that were drawn for this run."""
-    right = slot("u09_lab_tuners.pays_after").reference
-    for _ in range(40):
-        parts = zip(rng.integers(0, 9, 3).tolist(), rng.integers(1, 999, 3).tolist(), strict=True)
-        given = tuple(2.0**-k * n for k, n in parts)
-        pays(pays_after, given, right(*given), PAYS[1])
 
 
 @hidden("u09_lab_tuners.features", seed=SEED + 4)
