@@ -215,7 +215,7 @@ MODEL = ("Learn from measured schedules how fast others are",
          "The same call must return the same numbers every time",
          "other schedules of the same program, one or more", "the time of each of them",
          "at least 32")  # fmt: skip
-GOOD, WORST, SPLITS = 0.6, 0.48, 5
+GOOD, WORST, SPLITS = 0.6, 0.48, 3
 SEEN = {"drawn at random": LAYER, "of the learned search": LEARNED}
 
 

@@ -200,25 +200,27 @@ equivalent("u09_lab_tuners.features", "rows, columns = (i1 * i2, j1 * j2)", "(j1
 
 # ── a model ──
 
-RETURN = "return [float(number) for number in new @ weights]"
+RETURN = "return (_rows(asked) @ weights).tolist()"
 
 mutants(
     "u09_lab_tuners.predicted",
     all_alike=lambda known, seconds, asked: [1.0] * len(asked),
-    the_fastest_is_large=(RETURN, "return [-float(number) for number in new @ weights]"),
+    the_fastest_is_large=("(_rows(asked) @ weights)", "(-(_rows(asked) @ weights))"),
     at_random=lambda known, seconds, asked: np.random.default_rng(1).random(len(asked)).tolist(),
     of_the_wrong_length=lambda known, seconds, asked: [*seconds],
     the_first_times=lambda known, seconds, asked: [*seconds, *seconds, *seconds][: len(asked)],
     not_a_number=lambda known, seconds, asked: [math.nan] * len(asked),
-    other_numbers_each_time=(RETURN, "return [float(n) + np.random.default_rng().random() for n "
-                             "in new @ weights]"),
+    other_numbers_each_time=(
+        RETURN,
+        "return (_rows(asked) @ weights + np.random.default_rng().random(len(asked))).tolist()",
+    ),
     traffic_alone=lambda known, seconds, asked: [_counted(one)["traffic"] for one in asked],
     lanes_alone=lambda known, seconds, asked: [-one["j"][2] for one in asked],
-    seconds_without_a_pull=lambda known, seconds, asked: _least_squares(known, seconds, asked),
-    columns_of_the_asked=("(new - middle) / spread", "(new - new.mean(axis=0)) / (new.std(axis=0) "
-                          "+ 1e-9) * np.sign(rows[0] - rows[1])"),
+    the_seconds_themselves=lambda known, seconds, asked: _least_squares(known, seconds, asked),
     one_number=lambda known, seconds, asked: 1.0,
-)  # fmt: skip
+    a_column=(RETURN, "return (_rows(asked) @ weights)[:, None].tolist()"),
+    places_in_the_order=(RETURN, "return np.argsort(_rows(asked) @ weights).tolist()"),
+)
 
 
 def _least_squares(known, seconds, asked):
