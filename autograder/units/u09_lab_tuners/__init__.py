@@ -1,0 +1,1 @@
+"""The lab of unit 9: what searches of tinygrad and TVM cost and find, and a cost model."""

@@ -1,0 +1,167 @@
+"""The lab of unit 9, tuners: what a search costs, what logs say, a cost model from measurements.
+
+The bodies are our answers and never ship. The recordings stand in lessons/u09_lab_tuners.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.check.rubrics import Rubric, Sample
+from course_lib.exercises import exercise
+
+Schedule = Mapping[str, Any]
+
+
+@exercise("u09_lab_tuners.records", unit=9, lab="tuners", points=3)
+def records(text: str) -> list[tuple[int, float]]:
+    """Read a log of AutoTVM, Ansor or MetaSchedule.
+
+    text     lines of JSON; every line that is not blank is a trial
+    returns  a pair for each trial, in order: its number, from 1, and its seconds
+
+    A schedule is run several times in a trial; its seconds are the least of these times. A trial
+    that failed has infinitely many seconds, and still counts.
+
+    AutoTVM       an object; "result" is [times, error number, seconds in all, date]
+    Ansor         an object; "r" is the same list
+    MetaSchedule  a list of two: the number of the workload, and
+                  [trace, times, target, types of the arguments]
+
+    With AutoTVM and Ansor, a trial failed if its error number is not 0. MetaSchedule has no such
+    number: it writes a time of 1e10 for a trial that failed.
+    """
+    found = []
+    for line in filter(str.strip, text.splitlines()):
+        row = json.loads(line)
+        if isinstance(row, list):
+            times = row[1][1]
+            failed = max(times) >= 1e10
+        else:
+            times, error, *_ = row["result"] if "result" in row else row["r"]
+            failed = error != 0
+        found.append((len(found) + 1, math.inf if failed else min(times)))
+    return found
+
+
+@exercise("u09_lab_tuners.needed", unit=9, lab="tuners", points=2)
+def needed(logs: Mapping[str, Sequence[tuple[int, float]]], within: float) -> dict[str, int | None]:
+    """How many trials does each tuner need?
+
+    logs     for each tuner, pairs of a trial's number and its seconds, in order, numbered from 1;
+             a tuner may have no trials
+    within   a fraction such as 0.1
+    returns  for each tuner, the number of trials until it has a schedule that is good enough, or
+             None if it never has
+
+    All tuners have the same goal: a schedule is good enough if it takes at most 1 + `within` times
+    as long as the fastest of all logs. A failed trial counts and is never good enough, even where
+    all trials failed.
+    """
+    goal = (1 + within) * min((s for log in logs.values() for _, s in log), default=math.inf)
+    return {
+        tuner: next((n for n, seconds in log if seconds <= goal and seconds < math.inf), None)
+        for tuner, log in logs.items()
+    }
+
+
+@exercise("u09_lab_tuners.features", unit=9, lab="tuners", points=3)
+def features(schedule: Schedule) -> dict[str, int]:
+    """Say in numbers what the loops of a schedule do.
+
+    schedule  the parts of the three loops, from the outermost to the innermost, such as
+              {"i": [32, 2, 2], "j": [8, 4, 16], "r": [98, 8], "unroll": False}
+    returns   the four numbers below, by name
+
+    The program is c[i, j] += a[i, r] * b[r, j] on float32. With i split into i0, i1, i2 and the
+    others alike, its loops are i0, j0, r0, i1, j1, r1, i2, j2 from the outside; j2 is vectorized.
+
+    "lanes"    how many iterations j2 has
+    "sums"     how many elements of c the loops i2 and j2 update
+    "block"    how many bytes of a, b and c together the loops inside r0 touch; each element counts
+               once
+    "traffic"  how many bytes are fetched if each iteration of r0, over the whole run, fetches its
+               block anew
+    """
+    (i0, i1, i2), (j0, j1, j2), (r0, r1) = schedule["i"], schedule["j"], schedule["r"]
+    rows, columns = i1 * i2, j1 * j2
+    block = 4 * (rows * r1 + r1 * columns + rows * columns)
+    return {"lanes": j2, "sums": i2 * j2, "block": block, "traffic": i0 * j0 * r0 * block}
+
+
+@exercise(
+    "u09_lab_tuners.predicted", unit=9, lab="tuners", points=4, kind="budget",
+    uses=("u09_lab_tuners.features",),
+)  # fmt: skip
+def predicted(
+    known: Sequence[Schedule], seconds: Sequence[float], asked: Sequence[Schedule]
+) -> list[float]:
+    """Learn from measured schedules how fast others are.
+
+    known    schedules that were measured, as `features` takes them, at least 32
+    seconds  the time of each of them
+    asked    other schedules of the same program, one or more
+    returns  a finite number for each schedule asked: the smaller, the faster
+
+    Only the order counts: the score is the rank correlation of your numbers with the seconds that
+    were measured, the mean over several layers and splits. A rank correlation of 1 means the
+    same order. The same call must return the same numbers every time. Your function may call
+    `features`, and it may use numpy.
+    """
+    rows = _rows(known)
+    small = 100 * np.eye(rows.shape[1])  # keeps weights small that the times do not ask for
+    weights = np.linalg.solve(rows.T @ rows + small, rows.T @ np.log(seconds))
+    return (_rows(asked) @ weights).tolist()
+
+
+def _rows(schedules: Sequence[Schedule]) -> np.ndarray:
+    """For each schedule the products of any two of: 1, logarithms of its parts and features."""
+    logs = np.log2([
+        [2, *one["i"], *one["j"], *one["r"], *features(one).values(), 1 + one["unroll"]]
+        for one in schedules
+    ])  # fmt: skip
+    return (logs[:, :, None] * logs[:, None, :]).reshape(len(logs), -1)
+
+
+@exercise("u09_lab_tuners.worth", unit=9, lab="tuners", points=3, kind="explain")
+def worth() -> Rubric:
+    """Which search would you pay for? Choose one of tinygrad's widths, or none, for a model that
+    runs 10,000 times, and one of TVM's tuners for a layer of which you can measure 64 schedules.
+    Give two of your numbers for each choice. Then say whether your cost model should choose what
+    is measured, and which number says how far to trust it among good schedules. Name one thing that
+    your numbers cannot tell. Write four to eight sentences.
+    """
+    return Rubric(
+        criteria="1 point for the width: the seconds of the search are set against what a run "
+        "gains (by the recorded runs, BEAM=1 pays after about 14,000 runs and wider beams later, "
+        "so none pays within 10,000; a reader's own table may say otherwise). Half a point for a "
+        "choice with only one of the two numbers. 1 point for the tuner: it names what was found "
+        "within 64 trials, or the trials to a common goal, or the second measurement. Half a "
+        "point if only the ends of the logs are compared. 1 point for the model and a limit: half "
+        "for a rank correlation or regret among the schedules of the learned search, half for "
+        "something that the numbers cannot tell, such as another seed, layer or machine, a quiet "
+        "machine, or the time to write the template. Other choices than ours earn all points if "
+        "the numbers carry them.",
+        samples=(
+            Sample(3, "For 10,000 runs I would not search: BEAM=1 costs 12.5 s and saves 0.9 ms a "
+                   "run, so it pays after 13,700 runs, and BEAM=3 after 43,000. For the layer I "
+                   "take the AutoTVM that learns: it was within 25 % of the best after 16 trials, "
+                   "and Ansor needed 116. The random search ends with the fastest, but only if it "
+                   "runs ten times in a row: in turns it takes 0.84 ms, and MetaSchedule's takes "
+                   "0.79 ms. I would let my model leave out bad schedules and measure its first "
+                   "eight, because its rank correlation is 0.8 among the good ones and the best "
+                   "of eight is 3 % slower than the best. With one seed for each tuner, I cannot "
+                   "tell which of them would win again."),
+            Sample(2, "BEAM=1 costs 12.5 s and saves 0.9 ms a run, so it pays after 13,700 runs, "
+                   "and 10,000 are too few. MetaSchedule has the fastest schedule in turns, with "
+                   "0.79 ms, so I take it. My model's regret among the good ones is 3 %, so I "
+                   "trust it."),
+            Sample(0, "BEAM=3, because a wider beam looks at more schedules and finds the best. "
+                   "MetaSchedule is the newest of the tuners and therefore the best choice."),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,130 @@
+"""tinygrad's scheduler and its BEAM search on the course's perceptron: run here, and recorded.
+
+    measure(0)     ->  Run(kernels=3, milliseconds=..., candidates=0, seconds=..., chosen=[...])
+    RECORDED[3]    ->  three runs with BEAM=3
+
+tinygrad runs in a process of its own, because it reads its settings from the environment when it is
+imported. Its search asks the clock, so two runs rarely end alike. `python -m
+lessons.u09_lab_tuners.beams` records `tinygrad.txt` again. Next room: logs.py.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from course_lib.recorded import recorded
+
+WIDTHS, TIMES = (0, 1, 2, 3), 3
+FILE = Path(__file__).with_name("tinygrad.txt")
+CLANGS = ("clang", *(f"clang-{version}" for version in (22, 19, 18, 17, 16, 15, 14)))
+# With DEBUG=3, tinygrad prints the decisions of every program that it compiles. A search compiles
+# its candidates under the name "test"; the line with a kernel's own name is the one that it runs.
+CHILD = r"""
+import contextlib, io, json, re, resource, time
+from tinygrad import GlobalCounters, Tensor, TinyJit
+from tinygrad.helpers import Context
+
+def used():
+    whose = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)  # clang is a child
+    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, whose))
+
+with Context(BEAM=0):
+    sizes = (784, 512, 512, 10)
+    x = Tensor.rand(1, 784).realize()
+    weights = [(Tensor.rand(m, n).realize(), Tensor.rand(n).realize())
+               for m, n in zip(sizes, sizes[1:])]
+
+def layers(x):
+    for number, (w, b) in enumerate(weights):
+        x = x @ w + b
+        x = x.relu() if number < 2 else x
+    return x.realize()
+
+model, start, said = TinyJit(lambda: layers(x)), used(), io.StringIO()
+with contextlib.redirect_stdout(said), Context(DEBUG=3):
+    GlobalCounters.reset()
+    model()
+    kernels = GlobalCounters.kernel_count
+seconds, least = used() - start, 1e9
+model()
+for _ in range(500):
+    start = time.perf_counter()
+    model()
+    least = min(least, time.perf_counter() - start)
+text = re.sub("\x1b\\[[0-9;]*[A-Za-z]", "", said.getvalue()).replace("\r", "\n")
+rounds = re.findall(r"from +(\d+) -> +(\d+) actions", text)
+opts = re.findall(r"^(\S+) +opts: \((.*)\)", text, re.M)
+short = [re.findall(r"OptOps\.(\w+), axis=(\w+), arg=(\w+)", line)
+         for name, line in opts if name != "test"]
+print(json.dumps({
+    "kernels": kernels, "milliseconds": 1e3 * least, "seconds": seconds,
+    "candidates": sum(int(n) for n, m in rounds if (n, m) != ("1", "1")),
+    "chosen": ["; ".join("{}({}, {})".format(*o) for o in line) or "none" for line in short]}))
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A width of the beam, tried once: kernels, the least milliseconds of 500 runs of the whole
+    model, candidates that the search tried, seconds of the processor for compiling and searching
+    (clang included), and the decisions for each kernel."""
+
+    kernels: int
+    milliseconds: float
+    candidates: int
+    seconds: float
+    chosen: Sequence[str]
+
+
+def measure(beam: int) -> Run | None:
+    """Runs tinygrad with this width. None where tinygrad or clang is missing."""
+    clang = next(filter(None, map(shutil.which, CLANGS)), None)
+    if clang is None or find_spec("tinygrad") is None:
+        return None
+    env = {**os.environ, "DEV": "CPU", "CC": clang, "CACHELEVEL": "0", "BEAM": str(beam),
+           "PARALLEL": "0"}  # fmt: skip
+    command = [sys.executable, "-c", CHILD]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=1200)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    return Run(**json.loads(done.stdout.splitlines()[-1]))
+
+
+def record(machine: str) -> None:
+    """All widths in turns, several times, as a recording."""
+    runs: dict[int, list[dict]] = {width: [] for width in WIDTHS}
+    for _ in range(TIMES):
+        for width in WIDTHS:
+            run = measure(width)
+            assert run, "tinygrad and clang are needed"
+            runs[width].append(asdict(run))
+            print(width, run, flush=True)
+    rows = ",\n".join(f' "{w}": {json.dumps(found)}' for w, found in runs.items())
+    head = f"""// tool: tinygrad 0.14.0
+// machine: {machine}
+// date: {datetime.date.today()}
+// how: python -m lessons.u09_lab_tuners.beams: the perceptron 784-512-512-10, batch 1, DEV=CPU
+// how: each width {TIMES} times, in turns; milliseconds are the least of 500 runs of the model
+// how: seconds are those of the processor, clang included, for compiling and searching
+// ===== runs
+"""
+    FILE.write_text(head + "{\n" + rows + "\n}\n", "utf-8")
+
+
+BY_TINYGRAD = recorded(__file__, FILE.name) if FILE.exists() else None
+RECORDED: dict[int, list[Run]] = {
+    int(width): [Run(**run) for run in runs]
+    for width, runs in (BY_TINYGRAD.data("runs") if BY_TINYGRAD else {}).items()
+}
+
+if __name__ == "__main__":
+    record(sys.argv[1])

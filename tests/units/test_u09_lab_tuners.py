@@ -1,0 +1,106 @@
+"""The lab of unit 9: its recordings are whole, and its text says what they say."""
+
+import json
+import math
+import shutil
+from itertools import accumulate
+
+import pytest
+
+from autograder.edition.contents import COURSE
+from autograder.units.u09_lab_tuners.checks import SEEN, WORST, score
+from autograder.units.u09_lab_tuners.hidden import LAYERS
+from course_lib.exercises import slot
+from lessons.u09_lab_tuners import beams
+from lessons.u09_lab_tuners.beams import RECORDED, WIDTHS
+from lessons.u09_lab_tuners.logs import (
+    BY_TVM,
+    LAYER,
+    LEARNED,
+    LOGS,
+    SECONDS,
+    rank_correlation,
+    regret,
+)
+from lessons.u09_lab_tuners.shown import (
+    again_table,
+    beams_table,
+    curves_plot,
+    models_table,
+    tuners_table,
+)
+
+NAMES = ("records", "needed", "features", "predicted")
+OURS = {name: slot(f"u09_lab_tuners.{name}").reference for name in NAMES}
+TEXT = " ".join((COURSE / "notebooks/u09_lab_tuners.md").read_text("utf-8").split())
+
+
+@pytest.fixture(scope="module")
+def logs():
+    return {tuner: OURS["records"](text) for tuner, text in LOGS.items()}
+
+
+def test_the_number_of_kernels_is_the_same_for_every_width():
+    assert tuple(RECORDED) == WIDTHS
+    assert {run.kernels for runs in RECORDED.values() for run in runs} == {3}
+    assert {len(run.chosen) for runs in RECORDED.values() for run in runs} == {3}
+    assert "The number of kernels is the same for every width" in TEXT
+
+
+def test_a_wider_beam_tries_more_candidates_and_none_without_a_search():
+    least = [min(run.candidates for run in RECORDED[width]) for width in WIDTHS]
+    assert least == sorted(least) and least[0] == 0 < least[1]
+
+
+def test_without_clang_nothing_is_measured(monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert beams.measure(0) is None
+
+
+def test_every_log_is_read_and_each_tuner_has_a_price(logs):
+    assert {tuner: len(trials) for tuner, trials in logs.items()} == {
+        "AutoTVM, random": 160, "AutoTVM, learned": 128, "Ansor": 128, "MetaSchedule": 128,
+    }  # fmt: skip
+    assert set(SECONDS) == set(LOGS) and min(SECONDS.values()) > 1
+    assert "def by_ansor" in BY_TVM["script"]
+
+
+def test_schedules_and_seconds_are_those_of_the_log(logs):
+    measured = [seconds for _, seconds in logs["AutoTVM, random"] if seconds < math.inf]
+    assert measured == [*LAYER.seconds] and len(measured) < 160
+    for one in (*LAYER.schedules, *LEARNED.schedules):
+        assert [math.prod(one[name]) for name in "ijr"] == [128, 512, 784]
+
+
+def test_no_layer_of_the_hidden_check_is_one_that_students_have():
+    seen = {json.dumps(one) for layer in SEEN.values() for one in layer.schedules}
+    for layer in LAYERS.values():
+        assert not seen & {json.dumps(one) for one in layer.schedules}
+
+
+def test_our_model_earns_all_points_and_lanes_alone_none():
+    for layers in (SEEN, {**SEEN, **LAYERS}):
+        assert score(OURS["predicted"], layers, seed=900).fraction == 1
+    lanes = score(lambda known, seconds, asked: [-s["j"][2] for s in asked], SEEN, seed=900)
+    assert lanes.fraction == 0 < WORST
+
+
+def test_rank_correlation_shares_the_places_of_equal_numbers():
+    assert rank_correlation([1, 2, 3], [10, 20, 30]) == pytest.approx(1)
+    assert rank_correlation([3, 2, 1], [10, 20, 30]) == pytest.approx(-1)
+    assert rank_correlation([1, 1, 1], [10, 20, 30]) == 0
+    assert rank_correlation([1, 1, 2], [10, 20, 20]) == pytest.approx(0.5)
+
+
+def test_regret_is_what_is_lost_if_only_the_first_are_measured():
+    assert regret([1, 2, 3], [4.0, 3.0, 2.0], 2) == pytest.approx(0.5)
+    assert regret([1, 2, 3], [4.0, 3.0, 2.0], 3) == 0
+
+
+def test_the_tables_and_the_plot_show_every_tuner(logs):
+    words = str(tuners_table(logs, OURS["needed"]))
+    best = {tuner: [*accumulate((s for _, s in log), min)] for tuner, log in logs.items()}
+    plot, again = str(curves_plot(best)), str(again_table(logs))
+    assert all(tuner in words and tuner in plot and tuner in again for tuner in LOGS)
+    assert all(f"BEAM={width}" in str(beams_table(RECORDED)) for width in WIDTHS)
+    assert "your model" in str(models_table(OURS["predicted"], OURS["features"]))
