@@ -10,6 +10,7 @@ Next room: chip.py.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,6 @@ from course_lib.plugins.byoc.build import const, op, written
 from course_lib.plugins.byoc.tree import GenericConst, IRModule, TensorType, Var
 
 RNG = np.random.default_rng(14)
-
-
-def zero(dtype: str) -> GenericConst:
-    return const(0, dtype)
 
 
 def weights_of(k: int, n: int, rng: np.random.Generator = RNG) -> GenericConst:
@@ -36,37 +33,39 @@ def scale_of(k: int, n: int, rng: np.random.Generator = RNG) -> GenericConst:
     return const(rng.uniform(0.5, 1.5, n) * 40 / (5000 * np.sqrt(k)), "float32")
 
 
-def rounded(sums: Var, scale: GenericConst, relu: bool = True) -> Var:
-    """Sums as bytes again: multiplied by a scale, perhaps not below 0, and rounded."""
-    real = op("dequantize", sums, scale, zero("int32"), axis=-1, out_dtype="float32")
-    real = op("nn.relu", real) if relu else real
-    return op("quantize", real, const(1, "float32"), zero("int8"), axis=-1, out_dtype="int8")
-
-
 def layer(x: Var, n: int, bias: bool = True, relu: bool = True, transposed: bool = False,
-          rng: np.random.Generator = RNG) -> Var:  # fmt: skip
-    """A dense layer with n outputs. `transposed` weights are stored as PyTorch stores them."""
+          rng: np.random.Generator = RNG, **other: Any) -> Var:  # fmt: skip
+    """A dense layer with n outputs. `transposed` weights are stored as PyTorch stores them.
+    `other` replaces a part: `weights`, `bias_value`, `scale`, `step`, `sums_zero`, `zero`, the
+    types `sums` and `out`, or says that the bias comes first in its sum."""
     assert isinstance(x.ty, TensorType)
-    k = x.ty.shape[-1]
-    weights: GenericConst | Var = weights_of(k, n, rng)
+    k, sums_type = x.ty.shape[-1], other.get("sums", "int32")
+    weights = other.get("weights") or weights_of(k, n, rng)
     if transposed:
         weights = op("permute_dims", weights_of(n, k, rng))
-    sums = op("matmul", x, weights, out_dtype="int32")
-    sums = op("add", sums, bias_of(n, rng)) if bias else sums
-    return rounded(sums, scale_of(k, n, rng), relu)
+    value = op("matmul", x, weights, out_dtype=sums_type)
+    if bias:
+        operands = value, other.get("bias_value") or bias_of(n, rng)
+        value = op("add", *operands[:: -1 if other.get("bias_first") else 1])
+    value = op("dequantize", value, other.get("scale") or scale_of(k, n, rng),
+               other.get("sums_zero") or const(0, sums_type), axis=-1, out_dtype="float32")  # fmt: skip
+    value = op("nn.relu", value) if relu else value
+    out = other.get("out", "int8")
+    return op("quantize", value, other.get("step") or const(1, "float32"),
+              other.get("zero") or const(0, out), axis=-1, out_dtype=out)  # fmt: skip
 
 
 def between(x: Var, f: str = "sigmoid", step: float = 1 / 64) -> Var:
     """What the chip has no unit for: bytes as real numbers, a function, and bytes again."""
-    real = op("dequantize", x, const(step, "float32"), zero("int8"), axis=-1, out_dtype="float32")
-    return op("quantize", op(f, real), const(1 / 127, "float32"), zero("int8"), axis=-1,
+    real = op("dequantize", x, const(step, "float32"), const(0, "int8"), axis=-1,
+              out_dtype="float32")  # fmt: skip
+    return op("quantize", op(f, real), const(1 / 127, "float32"), const(0, "int8"), axis=-1,
               out_dtype="int8")  # fmt: skip
 
 
 @cache
 def model() -> IRModule:
-    """16 rows through four layers. PyTorch's order of the weights in the first one, a scale of one
-    number in no layer, no bias in the third, no relu in the last."""
+    """16 rows through four layers. PyTorch's order of the weights in the first one, no bias in the third, no relu in the last."""
     rng = np.random.default_rng(1400)
 
     def program(x: Var) -> Var:

@@ -19,7 +19,30 @@ from lessons.u14_lab_byoc.chip import places
 
 @exercise("u14_lab_byoc.divided", unit=14, lab="byoc", points=5)
 def divided(tvm: Any, module: Any) -> Any:
-    """..."""
+    """Divide a model between the chip and TVM's CPU.
+
+    tvm      the module `tvm`
+    module   an IRModule with one function, `main`, whose calls are all in one dataflow block
+    returns  the module after TVM's passes: `main`, and a function for each region
+
+    A region has the attribute Codegen with the value "chip". In it stands a function with the
+    attribute Composite for each layer of the chip: `matmul`, `add`, `dequantize`, `nn.relu`,
+    `quantize`, each of which reads the result of the one before. The bias (`add`) may be missing,
+    and so may the relu. The bias may be either operand of `add`: TVM's pattern of an `add` matches
+    both orders. The chip can do a layer if all of this holds:
+
+    - x is int8, with two axes and at most 64 rows.
+    - The weights are an int8 constant with two axes. What is computed from constants alone counts
+      as a constant.
+    - The sums are int32, and the result of `quantize` is int8.
+    - The bias is a constant with one number for each column. The scale of `dequantize` is a
+      constant, with one number in all (no axis) or one for each column.
+    - The scale of `quantize` is the constant 1, and both zero points are the constant 0.
+    - Nothing outside the layer reads a value inside it, except for its result.
+
+    If a layer reads the result of another one, both are in the same region. Everything else stays
+    in `main`, unchanged.
+    """
     dpl, transform = tvm.relax.dpl, tvm.relax.transform
     rows = [_row(dpl, bias, relu) for bias in (True, False) for relu in (True, False)]
     module = transform.FoldConstant()(module)
@@ -62,7 +85,24 @@ def _accepts(context: Any) -> bool:
 
 @exercise("u14_lab_byoc.layers", unit=14, lab="byoc", points=3)
 def layers(tvm: Any, region: Any) -> dict[str, list]:
-    """..."""
+    """What a region computes, as plain data.
+
+    tvm      the module `tvm`
+    region   a function with the attribute Codegen, as `MergeCompositeFunctions` makes it
+    returns  {"layers": [...], "outputs": [...]}
+
+    The region's values have numbers: its parameters come first, in their order, and then the
+    results of the layers, in the order in which the region calls them. "outputs" has the numbers of
+    the values that the region returns, in order. "layers" has a dict for each layer, in the order
+    of the calls, with these keys:
+
+    - "x": the number of the value that it reads
+    - "weights": an int8 array [k, n]
+    - "bias": an int32 array [n]: the constant operand of `add`, which may be the first or the
+      second, and zeros if there is no `add`
+    - "scale": a float32 array [n]; if the layer has a single number, it is repeated
+    - "relu": whether the layer has one, True or False
+    """
     numbers = {param: number for number, param in enumerate(region.params)}
     functions, found = {}, []
     for binding in region.body.blocks[0].bindings:
@@ -70,39 +110,62 @@ def layers(tvm: Any, region: Any) -> dict[str, list]:
             functions[binding.var] = binding.value
         else:
             call = binding.value
-            found.append({"x": numbers[call.args[0]], **_layer(functions[call.op])})
+            found.append({"x": numbers[call.args[0]], **_layer(tvm, functions[call.op])})
             numbers[binding.var] = len(numbers)
     body = region.body.body
     results = body.fields if isinstance(body, tvm.relax.Tuple) else [body]
     return {"layers": found, "outputs": [numbers[result] for result in results]}
 
 
-def _layer(function: Any) -> dict[str, Any]:
+def _layer(tvm: Any, function: Any) -> dict[str, Any]:
     calls = {b.value.op.name: b.value for b in function.body.blocks[0].bindings}
     weights = calls["relax.matmul"].args[1].value.numpy()
     bias = np.zeros(weights.shape[1], np.int32)
     if "relax.add" in calls:
-        bias = calls["relax.add"].args[1].value.numpy()
+        operands = calls["relax.add"].args
+        bias = next(o for o in operands if isinstance(o, tvm.ir.GenericConst)).value.numpy()
     scale = np.broadcast_to(calls["relax.dequantize"].args[1].value.numpy(), bias.shape)
     return {"weights": weights, "bias": bias, "scale": scale.copy(),
             "relu": "relax.nn.relu" in calls}  # fmt: skip
 
 
-@exercise("u14_lab_byoc.generate", unit=14, lab="byoc", points=5)
+@exercise("u14_lab_byoc.generate", unit=14, lab="byoc", points=5, kind="budget")
 def generate(m: int, k: int, n: int, relu: bool, chip: Chip) -> str:
-    """..."""
+    """The program of a dense layer, as text: one instruction on each line.
+
+    m, k, n  x is int8 [m, k], the weights are int8 [k, n], the result y is int8 [m, n]
+    relu     whether no byte of y is below 0
+    chip     its array has `chip.rows` × `chip.cols` cells, its memories hold `chip.acts` and
+             `chip.weights` bytes, and `chip.accs` rows of sums
+
+    `places(m, k, n, chip)` says where in DRAM x, the weights, the parameters and y begin. The
+    matrices lie there row by row, without gaps. The parameters have one entry for each block of
+    `chip.cols` columns. The program writes y, and no other byte of DRAM. y is what `act` makes of
+    x @ weights, with bias and scale of each column.
+
+    The program is right if its instructions run one after the other. It has no tokens and no
+    `halt`; both are added afterwards. It fits into the chip: m is at most `chip.accs`, four pieces
+    of x of m times the larger of `chip.rows` and `chip.cols` bytes fit into `acts`, and two tiles
+    of weights of `chip.rows` × `chip.cols` bytes fit into `weights`.
+
+    Your points depend on the clocks of the four layers of the model on the teaching chip, compared
+    with the clocks in which its array could multiply everything, 22,144. Up to twice as many earn
+    all points. Each tenth of 22,144 beyond that costs 2.5 %, down to a half.
+    """
     at, result = places(m, k, n, chip), chip.acts // 2
-    lines = []
+    lines, turn = [], 0
     for block, first in enumerate(range(0, n, chip.cols)):
         width = min(chip.cols, n - first)
         lines.append(f"ldb dram={at.params + block * 8 * chip.cols} params=0 count=1")
         for row in range(0, k, chip.rows):
-            depth, weights = min(chip.rows, k - row), at.weights + row * n + first
+            depth, dram = min(chip.rows, k - row), at.weights + row * n + first
+            acts, weights = turn * (chip.acts // 4), turn * (chip.weights // 2)
+            turn = 1 - turn  # the next tile is loaded while the array works on this one
             lines += [
-                f"lda dram={at.x + row} acts=0 h=1 w={m} bytes={depth} step={k} line={m * k}",
-                f"ldw dram={weights} weights=0 rows={depth} bytes={width} pitch={n}",
-                f"preload weights=0 k={depth} n={width} pitch={width}",
-                f"matmul acts=0 h=1 w={m} step={depth} line={m * depth} k={depth} n={width} "
+                f"lda dram={at.x + row} acts={acts} h=1 w={m} bytes={depth} step={k} line={m * k}",
+                f"ldw dram={dram} weights={weights} rows={depth} bytes={width} pitch={n}",
+                f"preload weights={weights} k={depth} n={width} pitch={width}",
+                f"matmul acts={acts} h=1 w={m} step={depth} line={m * depth} k={depth} n={width} "
                 f"accs=0 add={int(row > 0)}",
             ]
         lines += [
@@ -115,7 +178,22 @@ def generate(m: int, k: int, n: int, relu: bool, chip: Chip) -> str:
 
 @exercise("u14_lab_byoc.run", unit=14, lab="byoc", points=4)
 def run(tvm: Any, module: Any, x: np.ndarray, start: Callable) -> np.ndarray:
-    """..."""
+    """Run a divided module: its regions on the chip, everything else on TVM's CPU.
+
+    tvm      the module `tvm`
+    module   what `divided` returns; its `main` takes one tensor and returns one
+    x        what `main` is called with, a numpy array
+    start    start(region, operands) starts the chip. It takes a function with the attribute Codegen
+             and a list of numpy arrays, and returns a list of numpy arrays
+    returns  the result of `main`, a numpy array
+
+    Register a function with the name relax.ext.chip (with `override=True`, so that a second run
+    replaces it). `RunCodegen` calls it with a list of all regions, the options, and the names of
+    constants, and gets a list of machine code, which is empty here. For each region, register a
+    function under the region's attribute global_symbol. TVM calls this function with the region's
+    operands and then its results, which are tensors that it has to fill, and ignores what it
+    returns. The chip starts once for each such call.
+    """
 
     def codegen(regions: Any, options: Any, constants: Any) -> list:
         for region in regions:
@@ -139,3 +217,47 @@ def _packed(region: Any, start: Callable) -> Callable:
             tensor.copyfrom(result)
 
     return call
+
+
+@exercise("u14_lab_byoc.why", unit=14, lab="byoc", points=3, kind="explain")
+def why() -> Rubric:
+    """Conclude from your own table. First, which share of the clocks beyond the bound comes from
+    the port (operands loaded again, the latency of each load), and which part of your generator
+    would you change next? Name the instruction. Second, TVM joined four layers into two regions.
+    What does your backend gain from a region of two layers, and what would it have to do to gain
+    more? Third, name one condition of `divided` whose loss no crash would show, and say what the
+    user would see. Write four to six sentences; each answer is worth a point.
+    """
+    return Rubric(
+        criteria="1 point: says from the table that the array is busy about half of the clocks and "
+        "the port for two thirds (or the figures of the answer's own generator), that x is loaded "
+        "again for each block of columns (24 times in a layer with 96), or that each small lda and "
+        "ldw pays its latency of 10 clocks, and names a change that fits: fewer and larger ldw (a "
+        "whole column of tiles), lda of more columns of x, x kept on the chip, loads of the next "
+        "step before the work of this one. "
+        "1 point: a region of two layers saves a start and a trip of the tensor through TVM, and "
+        "no clock of the chip, because each layer still stores y to DRAM and loads it again; to "
+        "gain more, the generator would keep the result of the first layer in acts. "
+        "1 point: a condition whose loss gives wrong numbers in silence: zero points, the scale "
+        "of quantize, the shape of the bias (one number for all columns would be padded), computed "
+        "weights that are frozen, element types; the user sees other results, perhaps a lower "
+        "accuracy, and only a comparison with TVM's CPU shows it. Half a point for a condition "
+        "that leads to an error.",
+        samples=(
+            Sample(3, "My program takes 42,996 clocks and the bound is 22,144; the array is busy "
+                   "for 52 % of them and the port for 69 %. In the layer of 96 x 96, each of 24 "
+                   "blocks loads all of x again, in pieces of 64 bytes that take 16 clocks and "
+                   "another 10 of latency, so I would make lda load four pieces at once. A region "
+                   "of two layers saves one start by TVM, but my generator stores the result of "
+                   "the first layer and loads it again, so the chip's clocks are the same. It "
+                   "would have to leave the bytes of act in acts for the next matmul. If I forgot "
+                   "the check of the zero points, nothing would fail: every result would be off "
+                   "by a constant, and only the comparison with the CPU would show that."),
+            Sample(1, "The chip takes almost twice the bound because of memory, so I would load "
+                   "less. Joining layers makes it faster because there are fewer calls. Without "
+                   "the check of the scale of quantize the numbers would be wrong, and nobody "
+                   "would notice before the accuracy is measured."),
+            Sample(0, "The simulator is slow because it is in Python. A larger region is always "
+                   "better. Without is_const, TVM would raise an error."),
+        ),
+    )  # fmt: skip

@@ -3,8 +3,9 @@
     x, w = wildcard(), is_const()
     is_op("relax.nn.relu")(is_op("relax.matmul")(x, w))
 
-As in TVM, a pattern that is used twice stands for one value that is used twice, the operands of a
-call are matched in their order, and all of them must be named. Next room: `transform.py`.
+As in TVM, a pattern that is used twice stands for one value that is used twice, all operands of a
+call must be named, and they are matched in their order; those of `add` and `multiply` in the other
+order as well. Next room: `transform.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 from course_lib.plugins.byoc.tree import GenericConst, Op, RelaxCall, TensorType, Var
 
 Found = dict["DFPattern", Any]  # a pattern -> what it stands for
+EITHER_ORDER = ("relax.add", "relax.multiply")
 
 
 class DFPattern:
@@ -87,13 +89,17 @@ class CallPattern(DFPattern):
         self.name, self.operands = name, operands
 
     def matches(self, value: Any, found: Found, bindings: Mapping[Var, Any]) -> bool:
-        return (
-            isinstance(value, RelaxCall)
-            and value.op == Op(self.name)
-            and len(value.args) == len(self.operands)
-            and all(match(p, arg, found, bindings)
-                    for p, arg in zip(self.operands, value.args, strict=True))
-        )  # fmt: skip
+        if not isinstance(value, RelaxCall) or value.op != Op(self.name):
+            return False
+        orders = [value.args, value.args[::-1]] if self.name in EITHER_ORDER else [value.args]
+        for args in orders:
+            tried = dict(found)
+            if len(args) == len(self.operands) and all(
+                match(p, arg, tried, bindings) for p, arg in zip(self.operands, args, strict=True)
+            ):
+                found.update(tried)
+                return True
+        return False
 
 
 class _Typed(DFPattern):

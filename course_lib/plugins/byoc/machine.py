@@ -50,7 +50,8 @@ def _dequantize(x: Any, scale: Any, zero: Any, *, axis: int, out_dtype: str) -> 
 
 def _quantize(x: Any, scale: Any, zero: Any, *, axis: int, out_dtype: str) -> np.ndarray:
     info = np.iinfo(out_dtype)
-    whole = np.rint(x / _scaled(scale, x.ndim, axis)) + zero.astype(np.float32)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = np.nan_to_num(np.rint(x / _scaled(scale, x.ndim, axis))) + zero.astype(np.float32)
     return np.clip(whole, info.min, info.max).astype(out_dtype)
 
 

@@ -1,0 +1,136 @@
+"""Hidden checks of the lab beside unit 14: programs, regions and layers drawn for the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Score, hidden
+from autograder.units.u14_lab_byoc.checks import division, program, regions, runtime
+from autograder.units.u14_lab_byoc.checks.division import BIASED, JOINED, PLAIN, REST
+from course_lib.plugins.byoc.build import const, op, written
+from course_lib.plugins.byoc.tree import GenericConst, IRModule, TensorType, Var
+from lessons.u14_lab_byoc.chip import TEACHING
+from lessons.u14_lab_byoc.programs import between, layer
+from lessons.u14_lab_byoc.regions import calling, region
+from lessons.u14_lab_byoc.told import Division
+
+SEED = 141_428
+
+
+def _wrongs(n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Parts of a layer, each of which the chip cannot do."""
+
+    def real(value: float) -> GenericConst:
+        return const(value, "float32")
+
+    return [
+        {"step": real(rng.choice([0.25, 0.5, 2, 4]))},
+        {"zero": const(rng.choice([-5, 1, 9]), "int8")},
+        {"sums_zero": const(rng.choice([-100, 1, 3]), "int32")},
+        {"bias_value": const(rng.integers(-9, 9, (1, n)), "int32")},
+        {"bias_value": const(rng.integers(-9, 9), "int32")},
+    ]
+
+
+def drawn(rng: np.random.Generator, length: int) -> tuple[IRModule, Division]:
+    """A chain of layers for the chip, layers with one thing that it cannot do, and operations of
+    the processor; sometimes the result of a layer is a result of the program, too."""
+    main: list[str] = []
+    chains: list[list[str]] = []
+
+    def program(x: Var) -> list[Var]:
+        more: list[Var] = []
+        on_chip = False
+        for _ in range(length):
+            n = int(rng.integers(2, 7))
+            kind, bias, relu = rng.random(), bool(rng.integers(2)), bool(rng.integers(2))
+            if kind < 0.6:
+                x = layer(x, n, bias, relu, bool(rng.integers(2)), rng)
+                if not on_chip:
+                    main.append(f"region {len(chains)}")
+                    chains.append([])
+                chains[-1].append(f"dense{'+bias' * bias}{'+relu' * relu}")
+                on_chip = True
+                more += [x] if kind < 0.1 else []
+            elif kind < 0.8:
+                wrongs = _wrongs(n, rng)
+                which = int(rng.integers(len(wrongs)))
+                bias = bias or "bias_value" in wrongs[which]
+                x = layer(x, n, bias, relu, rng=rng, **wrongs[which])
+                main.extend(o for o in BIASED if o in PLAIN or (bias if o == "add" else relu))
+                on_chip = False
+            else:
+                x = between(x) if kind < 0.9 else op("negative", x)
+                main.extend(["dequantize", "sigmoid", "quantize"] if kind < 0.9 else ["negative"])
+                on_chip = False
+        return [x, *(value for value in more if value != x)]
+
+    return written(program, TensorType((int(rng.integers(1, 65)), 5), "int8")), Division(main, chains)  # fmt: skip
+
+
+@hidden("u14_lab_byoc.divided", seed=SEED)
+def divides_chains(divided, rng):
+    """Chains of layers and other operations that were drawn for this run."""
+    for number in range(25):
+        module, want = drawn(rng, 1 + number // 3)
+        division.divides(divided, module, want, JOINED if len(want.regions) == 1 else REST)
+    return "25 programs"
+
+
+@hidden("u14_lab_byoc.layers", seed=SEED)
+def describes_drawn_regions(layers, rng):
+    """Regions that were drawn for this run, chains and trees."""
+    for number in range(20):
+        chain = []
+        for read in range(1 + number % 5):
+            how = {"bias": bool(rng.integers(4)), "relu": bool(rng.integers(2)),
+                   "bias_first": bool(rng.integers(2))}  # fmt: skip
+            how |= {"scale": const(rng.uniform(0.01, 0.1), "float32")} if rng.integers(2) else {}
+            chain.append((int(rng.integers(read + 1)), int(rng.integers(1, 8)), how))
+        last = len(chain)
+        outputs = [last, *(int(i) for i in rng.permutation(range(1, last))[: number % 3])]
+        x = TensorType((int(rng.integers(1, 9)), int(rng.integers(1, 9))), "int8")
+        made = region("fused_0_chip", x, chain, outputs, seed=int(rng.integers(1000)))
+        regions.describes(layers, made, chain, outputs)
+    return "20 regions"
+
+
+@hidden("u14_lab_byoc.generate", seed=SEED)
+def computes_drawn_layers(generate, rng):
+    """Layers and chips that were drawn for this run."""
+    for number in range(25):
+        rows, cols = (int(v) for v in rng.integers(2, 9, 2))
+        chip = replace(TEACHING, rows=rows, cols=cols, acts=int(rng.choice([1024, 2048, 8192])),
+                       weights=int(rng.choice([256, 1024])), accs=int(rng.choice([32, 64])))  # fmt: skip
+        most = min(chip.accs, chip.acts // 4 // max(rows, cols))
+        m = most if number % 4 == 0 else int(rng.integers(1, most + 1))
+        k, n = (int(v) for v in rng.integers(1, 40, 2))
+        program.computes(generate, m, k, n, bool(rng.integers(2)), chip, int(rng.integers(1000)))
+    return "25 layers"
+
+
+@hidden("u14_lab_byoc.generate", seed=SEED)
+def clocks_with_other_numbers(generate):
+    """Clocks of the model's layers once more; they depend on no value."""
+    clocks = sum(program.computes(generate, *shape, TEACHING, seed=9 + k).total
+                 for k, shape in enumerate(program.MODEL))  # fmt: skip
+    return Score(program.worth(clocks), f"{clocks:,} clocks")
+
+
+@hidden("u14_lab_byoc.run", seed=SEED)
+def runs_drawn_modules(run, rng):
+    """Modules that were drawn for this run."""
+    for number in range(12):
+        steps: list[Any] = []
+        x = runtime.X
+        for place in range(1 + number % 4):
+            several = bool(rng.integers(2))
+            chain = [(0, 6, {}), (1, 6, {"relu": bool(rng.integers(2))})]
+            outputs = [int(v) for v in rng.permutation([1, 2])][: 1 + several]
+            steps.append(region(f"fused_{place}_chip", x, chain, outputs, int(rng.integers(1000))))
+            steps += ["difference"] if several else ["sigmoid"] * int(rng.integers(2))
+        runtime.runs(run, calling(x, steps), int(rng.integers(1000)), runtime.RUN)
+    return "12 modules"

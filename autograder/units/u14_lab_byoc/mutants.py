@@ -1,0 +1,430 @@
+"""Wrong answers of the lab beside unit 14 that the checks must reject, right ones they must accept.
+
+For `divided` and `generate`, most are ours with one thing changed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.check.framework import alternative, mutants
+from course_lib.plugins.byoc.tree import Tuple
+from lessons.u14_lab_byoc.chip import places
+
+# ── divided ──
+
+FOLD = "module = transform.FoldConstant()(module)"
+MERGE = "return transform.MergeCompositeFunctions()(module)"
+mutants(
+    "u14_lab_byoc.divided",
+    not_folded=(FOLD, "pass"),
+    folded_last=(FOLD, "pass", MERGE, "return transform.FoldConstant()(transform.MergeCompositeFunctions()(module))"),
+    not_merged=(MERGE, "return module"),
+    a_region_for_each_layer=("FuseOpsByPattern(rows)", "FuseOpsByPattern(rows, annotate_codegen=True)"),
+    constants_outside=("FuseOpsByPattern(rows)", "FuseOpsByPattern(rows, bind_constants=False)"),
+    another_chip=("chip.dense", "npu.dense"),
+    only_with_relu=("for relu in (True, False)", "for relu in (True,)"),
+    only_with_bias=("for bias in (True, False)", "for bias in (True,)"),
+    weights_may_be_computed=("dpl.is_const().has_dtype('int8')", "dpl.wildcard().has_dtype('int8')"),
+    a_bias_may_be_computed=("parts['bias'] = dpl.is_const()", "parts['bias'] = dpl.wildcard()"),
+    a_scale_may_be_computed=("'scale': dpl.is_const()", "'scale': dpl.wildcard()"),
+    x_of_any_type=("dpl.wildcard().has_dtype('int8')\n    parts", "dpl.wildcard()\n    parts"),
+    sums_of_any_type=(".has_dtype('int32')", ""),
+    results_of_any_type=("parts['zero']).has_dtype('int8')", "parts['zero'])"),
+    without_a_check=("value, parts, _accepts", "value, parts"),
+    who_reads_is_not_asked=("if leaves and", "if False and"),
+    any_rank=("len(sizes['x']) != 2 or ", ""),
+    weights_of_any_rank=(" or len(sizes['weights']) != 2", ""),
+    any_number_of_rows=(" or sizes['x'][0] > 64", ""),
+    fewer_than_64_rows=("sizes['x'][0] > 64", "sizes['x'][0] >= 64"),
+    any_bias=("sizes.get('bias', columns) != columns or ", ""),
+    any_scale=(" or sizes['scale'] not in ([], columns)", ""),
+    one_scale_for_each_column_only=("not in ([], columns)", "not in (columns,)"),
+    one_scale_only=("not in ([], columns)", "not in ([],)"),
+    any_step=("(found['step'].value.numpy() == 1).all() and ", ""),
+    any_zero_points=(" and (not any((z.any() for z in zeros)))", ""),
+    one_of_the_zero_points=("('sums_zero', 'zero')", "('zero',)"),
+    the_other_zero_point=("('sums_zero', 'zero')", "('sums_zero',)"),
+    nothing_for_the_chip=lambda tvm, module: module,
+)  # fmt: skip
+
+
+@alternative("u14_lab_byoc.divided")
+def with_alternatives_in_one_pattern(tvm, module):
+    """One pattern in which `|` stands for what may be missing."""
+    relax, const = tvm.relax, tvm.relax.dpl.is_const
+    op, names = relax.dpl.is_op, {}
+
+    def named(name, pattern):
+        names[name] = pattern
+        return pattern
+
+    x = named("x", relax.dpl.wildcard())
+    product = op("relax.matmul")(x, named("w", const()))
+    sums = op("relax.add")(product, named("bias", const())) | product
+    real = op("relax.dequantize")(sums, named("scale", const()), named("z1", const()))
+    real = op("relax.nn.relu")(real) | real
+    whole = op("relax.quantize")(real, named("step", const()), named("z2", const()))
+
+    def check(context):
+        found = context.annotated_expr
+        x, w = found["x"].ty, found["w"].ty
+        inside = set(context.matched_bindings)
+        result = [v for v, value in context.matched_bindings.items()
+                  if value.same_as(context.matched_expr)]  # fmt: skip
+        for var in inside - set(result):
+            if not set(context.var_usages[var]) <= inside:
+                return False
+        product = next(value for value in context.matched_bindings.values()
+                       if value.op.name == "relax.matmul")  # fmt: skip
+        types = (x.dtype, w.dtype, product.ty.dtype, context.matched_expr.ty.dtype)
+        if types != ("int8", "int8", "int32", "int8") or (x.ndim, w.ndim) != (2, 2):
+            return False
+        n = int(w.shape[1])
+        bias = "bias" not in found or [int(d) for d in found["bias"].ty.shape] == [n]
+        scale = [int(d) for d in found["scale"].ty.shape]
+        numbers = [found[key].value.numpy().item() for key in ("z1", "step", "z2")]
+        return int(x.shape[0]) <= 64 and bias and scale in ([], [n]) and numbers == [0, 1, 0]
+
+    fuse = relax.transform.FuseOpsByPattern([relax.transform.FusionPattern("chip.layer", whole, names, check)])
+    for step in (relax.transform.FoldConstant(), fuse, relax.transform.MergeCompositeFunctions()):
+        module = step(module)
+    return module
+
+
+@alternative("u14_lab_byoc.divided")
+def with_a_list_of_choices(tvm, module):
+    """The shorter patterns first, without a name for a zero point."""
+    dpl = tvm.relax.dpl
+    rows = []
+    for relu, bias in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        parts = {key: dpl.is_const() for key in "w b s z step y".split()}
+        parts["x"] = dpl.wildcard().has_dtype("int8")
+        value = dpl.is_op("relax.matmul")(parts["x"], parts["w"])
+        kept = {key: parts[key] for key in parts if key != "b" or bias}
+        if bias:
+            value = dpl.is_op("relax.add")(parts["b"], value)
+        value = dpl.is_op("relax.dequantize")(value.has_dtype("int32"), parts["s"], parts["z"])
+        value = dpl.is_op("relax.nn.relu")(value) if relu else value
+        value = dpl.is_op("relax.quantize")(value, parts["step"], parts["y"])
+        rows.append((f"chip.{relu}{bias}", value.has_dtype("int8"), kept, _fits))
+    fused = tvm.relax.transform.FuseOpsByPattern(rows)(tvm.relax.transform.FoldConstant()(module))
+    return tvm.relax.transform.MergeCompositeFunctions()(fused)
+
+
+def _fits(context):
+    found, inside = context.annotated_expr, context.matched_bindings
+    outside = [var for var in inside for user in context.var_usages[var] if user not in inside]
+    shapes = {key: tuple(int(d) for d in value.ty.shape) for key, value in found.items()}
+    values = {key: found[key].value.numpy() for key in ("z", "step", "y")}
+    return (all(inside[var].same_as(context.matched_expr) for var in outside)
+            and len(shapes["x"]) == len(shapes["w"]) == 2 and shapes["x"][0] < 65
+            and found["w"].ty.dtype == "int8" and shapes.get("b", shapes["w"][1:]) == shapes["w"][1:]
+            and (shapes["s"] == () or shapes["s"] == shapes["w"][1:])
+            and values["z"] == 0 and values["y"] == 0 and values["step"] == 1)  # fmt: skip
+
+
+@alternative("u14_lab_byoc.divided")
+def one_pattern_after_the_other(tvm, module):
+    """FuseOpsByPattern four times, all other conditions in the check."""
+    relax = tvm.relax
+    module = relax.transform.FoldConstant()(module)
+    for ops in ("add nn.relu", "add", "nn.relu", ""):
+        parts = {"x": relax.dpl.wildcard().has_dtype("int8"), "w": relax.dpl.is_const()}
+        value = relax.dpl.is_op("relax.matmul")(parts["x"], parts["w"]).has_dtype("int32")
+        if "add" in ops:
+            parts["b"] = relax.dpl.is_const()
+            value = relax.dpl.is_op("relax.add")(value, parts["b"])
+        parts |= {"s": relax.dpl.is_const(), "z": relax.dpl.is_const()}
+        value = relax.dpl.is_op("relax.dequantize")(value, parts["s"], parts["z"])
+        if "relu" in ops:
+            value = relax.dpl.is_op("relax.nn.relu")(value)
+        parts |= {"step": relax.dpl.is_const(), "y": relax.dpl.is_const()}
+        value = relax.dpl.is_op("relax.quantize")(value, parts["step"], parts["y"])
+        rows = [("chip.dense", value.has_dtype("int8"), parts, _fits)]
+        module = relax.transform.FuseOpsByPattern(rows)(module)
+    return relax.transform.MergeCompositeFunctions()(module)
+
+
+# ── layers ──
+
+COUNT = "numbers[binding.var] = len(numbers)"
+mutants(
+    "u14_lab_byoc.layers",
+    numbers_begin_at_the_layers=("enumerate(region.params)", "enumerate(region.params, -1)"),
+    always_reads_x=("numbers[call.args[0]]", "0"),
+    reads_the_one_before=("numbers[call.args[0]]", "len(numbers) - 1"),
+    the_last_is_the_output=("[numbers[result] for result in results]", "[len(numbers) - 1]"),
+    outputs_sorted=("[numbers[result] for result in results]", "sorted(numbers[result] for result in results)"),
+    only_the_first_output=("[numbers[result] for result in results]", "[numbers[results[0]]]"),
+    the_bias_comes_second=("next((o for o in operands if isinstance(o, tvm.ir.GenericConst)))", "operands[1]"),
+    no_bias_is_a_float=("np.zeros(weights.shape[1], np.int32)", "np.zeros(weights.shape[1], np.float32)"),
+    zeros_for_each_row=("np.zeros(weights.shape[1], np.int32)", "np.zeros(weights.shape[0], np.int32)"),
+    one_scale_stays_one=("scale = np.broadcast_to(calls['relax.dequantize'].args[1].value.numpy(), bias.shape)", "scale = calls['relax.dequantize'].args[1].value.numpy()"),
+    the_scale_of_quantize=("calls['relax.dequantize']", "calls['relax.quantize']"),
+    weights_turned=("'weights': weights", "'weights': weights.T"),
+    relu_always=("'relax.nn.relu' in calls", "True"),
+    the_relu_of_another_name=("'relax.nn.relu' in calls", "'nn.relu' in calls"),
+)  # fmt: skip
+
+
+@alternative("u14_lab_byoc.layers")
+def with_lists(tvm, region):
+    values = list(region.params)
+    inner, made = [], []
+    for block in region.body.blocks:
+        for binding in block.bindings:
+            if hasattr(binding.value, "params"):
+                inner.append((binding.var, binding.value))
+                continue
+            function = next(f for var, f in inner if var.same_as(binding.value.op))
+            read = next(k for k, v in enumerate(values) if v.same_as(binding.value.args[0]))
+            one = {"x": read, "relu": False, "bias": None}
+            for step in function.body.blocks[0].bindings:
+                call, name = step.value, step.value.op.name
+                if name == "relax.matmul":
+                    one["weights"] = np.array(call.args[1].value.numpy())
+                elif name == "relax.add":
+                    side = 1 if isinstance(call.args[0], tvm.relax.Var) else 0
+                    one["bias"] = call.args[side].value.numpy()
+                elif name == "relax.dequantize":
+                    one["scale"] = call.args[1].value.numpy()
+                elif name == "relax.nn.relu":
+                    one["relu"] = True
+            n = one["weights"].shape[-1]
+            if one["bias"] is None:
+                one["bias"] = np.zeros((n,), "int32")
+            if one["scale"].ndim == 0:
+                one["scale"] = np.full(n, one["scale"], "float32")
+            made.append(one)
+            values.append(binding.var)
+    results = [region.body.body] if isinstance(region.body.body, tvm.relax.Var) else region.body.body.fields
+    return {"outputs": [next(k for k, v in enumerate(values) if v.same_as(r)) for r in results],
+            "layers": made}  # fmt: skip
+
+
+@alternative("u14_lab_byoc.layers")
+def from_the_results_of_calls(tvm, region):
+    bindings = [b for block in region.body.blocks for b in block.bindings]
+    calls = [b for b in bindings if isinstance(b.value, tvm.ir.Call)]
+    functions = {b.var: b.value for b in bindings if b not in calls}
+    order = {var: k for k, var in enumerate([*region.params, *(b.var for b in calls)])}
+
+    def constants(function, name):
+        for b in function.body.blocks[0].bindings:
+            if b.value.op.name == f"relax.{name}":
+                return [a.value.numpy() for a in b.value.args if isinstance(a, tvm.ir.GenericConst)]
+        return None
+
+    made = []
+    for b in calls:
+        function = functions[b.value.op]
+        weights, scale = constants(function, "matmul")[0], constants(function, "dequantize")[0]
+        bias = constants(function, "add") or [np.zeros(weights.shape[1], np.int32)]
+        made.append({"x": order[b.value.args[0]], "weights": weights, "bias": bias[0],
+                     "scale": scale * np.ones(weights.shape[1], np.float32),
+                     "relu": constants(function, "nn.relu") is not None})  # fmt: skip
+    body = region.body.body
+    ends = list(body.fields) if isinstance(body, (Tuple, tvm.ir.Tuple)) else [body]
+    return {"layers": made, "outputs": [order[end] for end in ends]}
+
+
+@alternative("u14_lab_byoc.layers")
+def with_numpys_numbers(tvm, region):
+    found = from_the_results_of_calls(tvm, region)
+    for one in found["layers"]:
+        one |= {"x": np.int64(one["x"]), "relu": np.bool_(one["relu"])}
+    return {"layers": tuple(found["layers"]), "outputs": tuple(found["outputs"])}
+
+
+# ── generate ──
+
+mutants(
+    "u14_lab_byoc.generate",
+    whole_tiles_only=("depth, dram = (min(chip.rows, k - row), ", "depth, dram = (chip.rows, "),
+    whole_blocks_only=("width = min(chip.cols, n - first)", "width = chip.cols"),
+    always_adds=("int(row > 0)", "1"),
+    never_adds=("int(row > 0)", "0"),
+    adds_from_the_second_block_on=("int(row > 0)", "int(block > 0)"),
+    one_entry_for_all=("at.params + block * 8 * chip.cols", "at.params"),
+    entries_of_four_bytes=("block * 8 * chip.cols", "block * 4 * chip.cols"),
+    never_a_relu=("0 if relu else -128", "-128"),
+    always_a_relu=("0 if relu else -128", "0"),
+    weights_column_by_column=("at.weights + row * n + first", "at.weights + first * k + row"),
+    weights_without_a_pitch=("pitch={n}", "pitch={width}"),
+    x_without_a_step=("bytes={depth} step={k}", "bytes={depth} step={depth}"),
+    the_step_of_dram_on_the_chip=("w={m} step={depth} line={m * depth}", "w={m} step={k} line={m * k}"),
+    the_same_columns_of_x=("dram={at.x + row}", "dram={at.x}"),
+    y_block_by_block=("dram={at.y + first} h=1", "dram={at.y + first * m} h=1"),
+    y_without_a_step=("bytes={width} step={n}", "bytes={width} step={width}"),
+    results_over_x=("acts={result} dram", "acts=0 dram"),
+    with_halt=("return '\\n'.join(lines)", "return '\\n'.join([*lines, 'halt'])"),
+    as_a_list=("return '\\n'.join(lines)", "return lines"),
+    for_the_teaching_chip=("range(0, k, chip.rows)", "range(0, k, 4)", "min(chip.rows, k - row)", "min(4, k - row)"),
+    all_of_x_at_once=("range(0, k, chip.rows)", "range(0, k, k)", "min(chip.rows, k - row)", "k"),
+)  # fmt: skip
+
+
+def _by_blocks(m, k, n, relu, chip, deep):
+    """All weights of a block with one `ldw` where they fit, `deep` tiles of x with one `lda`."""
+    at, text = places(m, k, n, chip), []
+    piece = m * max(chip.rows, chip.cols)
+    deep = max(1, min(deep, chip.acts // 4 // piece))
+    whole = 2 * k * chip.cols <= chip.weights
+    for block, first in enumerate(range(0, n, chip.cols)):
+        width = min(chip.cols, n - first)
+        base = block % 2 * chip.weights // 2
+        text.append(f"ldb params={block % 2} dram={at.params + 8 * chip.cols * block} count=1")
+        if whole:
+            text.append(f"ldw dram={at.weights + first} weights={base} rows={k} bytes={width} pitch={n}")
+        for number, start in enumerate(range(0, k, chip.rows * deep)):
+            d, acts = min(chip.rows * deep, k - start), number % 2 * chip.acts // 4
+            text.append(f"lda dram={at.x + start} acts={acts} h=1 w={m} bytes={d} step={k} line={m * k}")
+            for row in range(start, start + d, chip.rows):
+                depth = min(chip.rows, k - row)
+                here = base + row * width if whole else 0
+                if not whole:
+                    text.append(f"ldw dram={at.weights + row * n + first} weights=0 rows={depth} bytes={width} pitch={n}")
+                text += [f"preload weights={here} k={depth} n={width} pitch={width}",
+                         f"matmul acts={acts + row - start} h=1 w={m} step={d} line={m * d} k={depth} n={width} accs=0 add={int(row > 0)}"]  # fmt: skip
+        low = " low=0" if relu else ""
+        text += [f"act accs=0 n={width} params={block % 2} acts={chip.acts // 2} h=1 w={m} step={width} line={m * width}{low}",
+                 f"st acts={chip.acts // 2} dram={at.y + first} h=1 w={m} bytes={width} step={n} line={n * m}"]  # fmt: skip
+    return "\n".join(text) + "\n"
+
+
+@alternative("u14_lab_byoc.generate")
+def with_larger_loads(m, k, n, relu, chip):
+    return _by_blocks(m, k, n, relu, chip, 4)
+
+
+@alternative("u14_lab_byoc.generate")
+def with_all_weights_of_a_block(m, k, n, relu, chip):
+    return _by_blocks(m, k, n, relu, chip, 1)
+
+
+@alternative("u14_lab_byoc.generate")
+def as_columns_of_pixels(m, k, n, relu, chip):
+    """x as an image of m lines of one pixel; hexadecimal numbers, remarks, an empty line."""
+    text = _by_blocks(m, k, n, relu, chip, 2).replace("params=0 ", "params=0x0 ")
+    lines = [line.replace(f"h=1 w={m}", f"h={m} w=1").replace(f"line={m * k}", f"line={k}")
+             if line.startswith("lda") else line for line in text.splitlines()]  # fmt: skip
+    return "# a layer\n\n" + "\n".join(f"{line}  ; dense" for line in lines)
+
+
+# ── run ──
+
+REGISTER = "tvm.register_global_func('relax.ext.chip', codegen, override=True)"
+mutants(
+    "u14_lab_byoc.run",
+    no_code_generator=(REGISTER, "pass"),
+    of_another_name=("relax.ext.chip", "relax.ext.npu"),
+    before_codegen=("called = tvm.relax.transform.RunCodegen()(module)", "called = module"),
+    only_the_first_region=("for region in regions", "for region in regions[:1]"),
+    by_the_name_of_the_composite=("region.attrs['global_symbol']", "region.attrs['Codegen']"),
+    results_first=("tensors[:count]]", "tensors[len(tensors) - count:]]", "tensors[count:]", "tensors[:len(tensors) - count]"),
+    results_returned_only=("tensor.copyfrom(result)", "pass"),
+    only_the_first_result=("tensor.copyfrom(result)\n", "tensor.copyfrom(result)\n            break\n"),
+    results_in_the_other_order=("zip(tensors[count:], results", "zip(tensors[count:], results[::-1]"),
+    a_tensor_not_an_array=("(tvm.runtime.tensor(x)).numpy()", "(tvm.runtime.tensor(x))"),
+    operands_as_tensors=("tensor.numpy() for tensor", "tensor for tensor"),
+    the_chip_starts_twice=("results = start(region,", "start(region, [tensor.numpy() for tensor in tensors[:count]])\n        results = start(region,"),
+)  # fmt: skip
+
+
+def _late(tvm, module, x, start):
+    """Each function calls the chip with the last region: the loop's variable is read too late."""
+
+    def codegen(regions, options, constants):
+        for region in regions:
+            def packed(*tensors):
+                count = len(region.params)
+                for t, y in zip(tensors[count:], start(region, [t.numpy() for t in tensors[:count]]), strict=True):
+                    t.copyfrom(y)
+            tvm.register_global_func(str(region.attrs["global_symbol"]), packed, override=True)
+        return []
+
+    tvm.register_global_func("relax.ext.chip", codegen, override=True)
+    module = tvm.relax.transform.RunCodegen()(module)
+    machine = tvm.relax.VirtualMachine(tvm.compile(module), tvm.cpu())
+    return machine["main"](tvm.runtime.tensor(x)).numpy()
+
+
+def _started_at_once(tvm, module, x, start):
+    """The chip is started while code is generated, with the input of the model."""
+
+    def codegen(regions, options, constants):
+        for region in regions:
+            results = start(region, [x])
+            tvm.register_global_func(
+                str(region.attrs["global_symbol"]),
+                lambda *tensors, results=results: [t.copyfrom(y) for t, y in zip(tensors[1:], results, strict=True)],
+                override=True)
+        return []
+
+    tvm.register_global_func("relax.ext.chip", codegen, override=True)
+    module = tvm.relax.transform.RunCodegen()(module)
+    machine = tvm.relax.VirtualMachine(tvm.compile(module), tvm.cpu())
+    return machine["main"](tvm.runtime.tensor(x)).numpy()
+
+
+mutants("u14_lab_byoc.run", the_last_region_in_all=_late, started_at_once=_started_at_once)
+
+
+@alternative("u14_lab_byoc.run")
+def with_defaults_of_a_lambda(tvm, module, x, start):
+    def packed(region, tensors):
+        operands, results = tensors[: len(region.params)], tensors[len(region.params) :]
+        for tensor, values in zip(results, start(region, [t.numpy() for t in operands]), strict=True):
+            tensor.copyfrom(values)
+
+    def codegen(regions, *rest):
+        for region in regions:
+            tvm.register_global_func(str(region.attrs["global_symbol"]),
+                                     lambda *tensors, region=region: packed(region, tensors), override=True)  # fmt: skip
+        return []
+
+    tvm.register_global_func("relax.ext.chip", codegen, override=True)
+    built = tvm.compile(tvm.relax.transform.RunCodegen()(module), tvm.target.Target({"kind": "llvm"}))
+    return tvm.relax.VirtualMachine(built, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
+
+
+@alternative("u14_lab_byoc.run")
+def with_partial(tvm, module, x, start):
+    from functools import partial
+
+    def call(region, *tensors):
+        results = start(region, tuple(t.numpy() for t in tensors[: len(region.params)]))
+        for place, values in enumerate(results, len(region.params)):
+            tensors[place].copyfrom(values)
+
+    def codegen(regions, options, names):
+        return [tvm.register_global_func(str(r.attrs["global_symbol"]), partial(call, r), override=True)
+                for r in regions] and []  # fmt: skip
+
+    tvm.register_global_func("relax.ext.chip", codegen, override=True)
+    divided = tvm.relax.transform.RunCodegen()(module)
+    machine = tvm.relax.VirtualMachine(tvm.compile(divided), tvm.cpu())
+    return machine["main"](tvm.runtime.tensor(x)).numpy()
+
+
+@alternative("u14_lab_byoc.run")
+def with_a_class(tvm, module, x, start):
+    class Packed:
+        def __init__(self, region):
+            self.region, self.count = region, len(region.params)
+
+        def __call__(self, *tensors):
+            given = [np.array(t.numpy()) for t in tensors[: self.count]]
+            for tensor, result in zip(tensors[self.count :], start(self.region, given), strict=True):
+                tensor.copyfrom(result)
+
+    def codegen(regions, options, constants):
+        for region in regions:
+            tvm.register_global_func(str(region.attrs["global_symbol"]), Packed(region), override=True)
+        return []
+
+    tvm.register_global_func("relax.ext.chip", codegen, override=True)
+    module = tvm.relax.transform.RunCodegen()(module)
+    machine = tvm.relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
+    return machine["main"](tvm.runtime.tensor(x)).numpy()
