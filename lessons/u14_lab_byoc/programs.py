@@ -36,8 +36,8 @@ def scale_of(k: int, n: int, rng: np.random.Generator = RNG) -> GenericConst:
 def layer(x: Var, n: int, bias: bool = True, relu: bool = True, transposed: bool = False,
           rng: np.random.Generator = RNG, **other: Any) -> Var:  # fmt: skip
     """A dense layer with n outputs. `transposed` weights are stored as PyTorch stores them.
-    `other` replaces a part: `weights`, `bias_value`, `scale`, `step`, `sums_zero`, `zero`, the
-    types `sums` and `out`, or says that the bias comes first in its sum."""
+    `other` replaces a part: `weights`, `bias_value`, `scale`, `step`, `sums_zero`, `zero`,
+    `axis`, the types `sums` and `out`, or says that the bias comes first in its sum."""
     assert isinstance(x.ty, TensorType)
     k, sums_type = x.ty.shape[-1], other.get("sums", "int32")
     weights = other.get("weights") or weights_of(k, n, rng)
@@ -48,7 +48,7 @@ def layer(x: Var, n: int, bias: bool = True, relu: bool = True, transposed: bool
         operands = value, other.get("bias_value") or bias_of(n, rng)
         value = op("add", *operands[:: -1 if other.get("bias_first") else 1])
     value = op("dequantize", value, other.get("scale") or scale_of(k, n, rng),
-               other.get("sums_zero") or const(0, sums_type), axis=-1, out_dtype="float32")  # fmt: skip
+               other.get("sums_zero") or const(0, sums_type), axis=other.get("axis", -1), out_dtype="float32")  # fmt: skip
     value = op("nn.relu", value) if relu else value
     out = other.get("out", "int8")
     return op("quantize", value, other.get("step") or const(1, "float32"),

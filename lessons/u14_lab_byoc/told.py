@@ -69,4 +69,6 @@ def _inner(region: Any) -> list[Any]:
 def _layer(function: Any) -> str:
     ops = [str(b.value.op.name).removeprefix("relax.") for b in _bindings(function)
            if hasattr(b.value, "op") and hasattr(b.value.op, "name")]  # fmt: skip
-    return LAYERS.get(" ".join(ops), " ".join(ops))
+    words = LAYERS.get(" ".join(ops), " ".join(ops))
+    count = len(function.params)
+    return words if count == 1 else f"{words} of {count} operands"

@@ -29,14 +29,16 @@ def divided(tvm: Any, module: Any) -> Any:
     attribute Composite for each layer of the chip: `matmul`, `add`, `dequantize`, `nn.relu`,
     `quantize`, each of which reads the result of the one before. The bias (`add`) may be missing,
     and so may the relu. The bias may be either operand of `add`: TVM's pattern of an `add` matches
-    both orders. The chip can do a layer if all of this holds:
+    both orders. The constants of a layer stand in its function, so x is all that it is called with.
+    The chip can do a layer if all of this holds:
 
     - x is int8, with two axes and at most 64 rows.
     - The weights are an int8 constant with two axes. What is computed from constants alone counts
       as a constant.
     - The sums are int32, and the result of `quantize` is int8.
-    - The bias is a constant with one number for each column. The scale of `dequantize` is a
-      constant, with one number in all (no axis) or one for each column.
+    - The bias is a constant with one number for each column.
+    - The scale of `dequantize` is a constant: a single number, or one for each column. In the
+      second case, its attribute `axis` is -1 or 1.
     - The scale of `quantize` is the constant 1, and both zero points are the constant 0.
     - Nothing outside the layer reads a value inside it, except for its result.
 
@@ -59,6 +61,7 @@ def _row(dpl: Any, bias: bool, relu: bool) -> tuple:
         value = dpl.is_op("relax.add")(value, parts["bias"])
     parts |= {"scale": dpl.is_const(), "sums_zero": dpl.is_const()}
     value = dpl.is_op("relax.dequantize")(value, parts["scale"], parts["sums_zero"])
+    parts["real"] = value
     if relu:
         value = dpl.is_op("relax.nn.relu")(value)
     parts |= {"step": dpl.is_const(), "zero": dpl.is_const()}
@@ -77,10 +80,11 @@ def _accepts(context: Any) -> bool:
     if len(sizes["x"]) != 2 or sizes["x"][0] > 64 or len(sizes["weights"]) != 2:
         return False
     columns = sizes["weights"][1:]
-    if sizes.get("bias", columns) != columns or sizes["scale"] not in ([], columns):
+    by_column = sizes["scale"] == columns and int(found["real"].attrs.axis) in (-1, 1)
+    if sizes.get("bias", columns) != columns or not (sizes["scale"] == [] or by_column):
         return False
-    zeros = (found[name].value.numpy() for name in ("sums_zero", "zero"))
-    return bool((found["step"].value.numpy() == 1).all() and not any(z.any() for z in zeros))
+    numbers = [found[name].value.numpy().tolist() for name in ("sums_zero", "step", "zero")]
+    return numbers == [0, 1, 0]
 
 
 @exercise("u14_lab_byoc.layers", unit=14, lab="byoc", points=3)

@@ -38,13 +38,15 @@ mutants(
     any_number_of_rows=(" or sizes['x'][0] > 64", ""),
     fewer_than_64_rows=("sizes['x'][0] > 64", "sizes['x'][0] >= 64"),
     any_bias=("sizes.get('bias', columns) != columns or ", ""),
-    any_scale=(" or sizes['scale'] not in ([], columns)", ""),
-    one_scale_for_each_column_only=("not in ([], columns)", "not in (columns,)"),
-    one_scale_only=("not in ([], columns)", "not in ([],)"),
-    any_step=("(found['step'].value.numpy() == 1).all() and ", ""),
-    any_zero_points=(" and (not any((z.any() for z in zeros)))", ""),
-    one_of_the_zero_points=("('sums_zero', 'zero')", "('zero',)"),
-    the_other_zero_point=("('sums_zero', 'zero')", "('sums_zero',)"),
+    any_scale=("sizes['scale'] == [] or by_column", "True"),
+    one_scale_for_each_column_only=("sizes['scale'] == [] or by_column", "by_column"),
+    one_scale_only=("sizes['scale'] == [] or by_column", "sizes['scale'] == []"),
+    any_axis=(" and int(found['real'].attrs.axis) in (-1, 1)", ""),
+    the_last_axis_by_one_name=("in (-1, 1)", "in (-1,)"),
+    any_step=("'step', 'zero')", "'zero')", "[0, 1, 0]", "[0, 0]"),
+    any_zero_points=("('sums_zero', 'step', 'zero')", "('step',)", "[0, 1, 0]", "[1]"),
+    one_of_the_zero_points=("('sums_zero', 'step', 'zero')", "('step', 'zero')", "[0, 1, 0]", "[1, 0]"),
+    the_other_zero_point=("('sums_zero', 'step', 'zero')", "('sums_zero', 'step')", "[0, 1, 0]", "[0, 1]"),
     nothing_for_the_chip=lambda tvm, module: module,
 )  # fmt: skip
 
@@ -81,12 +83,21 @@ def with_alternatives_in_one_pattern(tvm, module):
         if types != ("int8", "int8", "int32", "int8") or (x.ndim, w.ndim) != (2, 2):
             return False
         n = int(w.shape[1])
+        axis = next(value for value in context.matched_bindings.values()
+                    if value.op.name == "relax.dequantize").attrs.axis  # fmt: skip
         bias = "bias" not in found or [int(d) for d in found["bias"].ty.shape] == [n]
         scale = [int(d) for d in found["scale"].ty.shape]
         numbers = [found[key].value.numpy().item() for key in ("z1", "step", "z2")]
-        return int(x.shape[0]) <= 64 and bias and scale in ([], [n]) and numbers == [0, 1, 0]
+        return (
+            int(x.shape[0]) <= 64
+            and bias
+            and (not scale or scale == [n] and int(axis) % 2 == 1)
+            and numbers == [0, 1, 0]
+        )
 
-    fuse = relax.transform.FuseOpsByPattern([relax.transform.FusionPattern("chip.layer", whole, names, check)])
+    fuse = relax.transform.FuseOpsByPattern(
+        [relax.transform.FusionPattern("chip.layer", whole, names, check)]
+    )
     for step in (relax.transform.FoldConstant(), fuse, relax.transform.MergeCompositeFunctions()):
         module = step(module)
     return module
@@ -105,6 +116,7 @@ def with_a_list_of_choices(tvm, module):
         if bias:
             value = dpl.is_op("relax.add")(parts["b"], value)
         value = dpl.is_op("relax.dequantize")(value.has_dtype("int32"), parts["s"], parts["z"])
+        kept["real"] = value
         value = dpl.is_op("relax.nn.relu")(value) if relu else value
         value = dpl.is_op("relax.quantize")(value, parts["step"], parts["y"])
         rows.append((f"chip.{relu}{bias}", value.has_dtype("int8"), kept, _fits))
@@ -120,7 +132,8 @@ def _fits(context):
     return (all(inside[var].same_as(context.matched_expr) for var in outside)
             and len(shapes["x"]) == len(shapes["w"]) == 2 and shapes["x"][0] < 65
             and found["w"].ty.dtype == "int8" and shapes.get("b", shapes["w"][1:]) == shapes["w"][1:]
-            and (shapes["s"] == () or shapes["s"] == shapes["w"][1:])
+            and (shapes["s"] == () or
+                 shapes["s"] == shapes["w"][1:] and found["real"].attrs.axis != 0)
             and values["z"] == 0 and values["y"] == 0 and values["step"] == 1)  # fmt: skip
 
 
@@ -137,6 +150,7 @@ def one_pattern_after_the_other(tvm, module):
             value = relax.dpl.is_op("relax.add")(value, parts["b"])
         parts |= {"s": relax.dpl.is_const(), "z": relax.dpl.is_const()}
         value = relax.dpl.is_op("relax.dequantize")(value, parts["s"], parts["z"])
+        parts["real"] = value
         if "relu" in ops:
             value = relax.dpl.is_op("relax.nn.relu")(value)
         parts |= {"step": relax.dpl.is_const(), "y": relax.dpl.is_const()}
@@ -198,7 +212,11 @@ def with_lists(tvm, region):
                 one["scale"] = np.full(n, one["scale"], "float32")
             made.append(one)
             values.append(binding.var)
-    results = [region.body.body] if isinstance(region.body.body, tvm.relax.Var) else region.body.body.fields
+    results = (
+        [region.body.body]
+        if isinstance(region.body.body, tvm.relax.Var)
+        else region.body.body.fields
+    )
     return {"outputs": [next(k for k, v in enumerate(values) if v.same_as(r)) for r in results],
             "layers": made}  # fmt: skip
 
@@ -276,15 +294,21 @@ def _by_blocks(m, k, n, relu, chip, deep):
         base = block % 2 * chip.weights // 2
         text.append(f"ldb params={block % 2} dram={at.params + 8 * chip.cols * block} count=1")
         if whole:
-            text.append(f"ldw dram={at.weights + first} weights={base} rows={k} bytes={width} pitch={n}")
+            text.append(
+                f"ldw dram={at.weights + first} weights={base} rows={k} bytes={width} pitch={n}"
+            )
         for number, start in enumerate(range(0, k, chip.rows * deep)):
             d, acts = min(chip.rows * deep, k - start), number % 2 * chip.acts // 4
-            text.append(f"lda dram={at.x + start} acts={acts} h=1 w={m} bytes={d} step={k} line={m * k}")
+            text.append(
+                f"lda dram={at.x + start} acts={acts} h=1 w={m} bytes={d} step={k} line={m * k}"
+            )
             for row in range(start, start + d, chip.rows):
                 depth = min(chip.rows, k - row)
                 here = base + row * width if whole else 0
                 if not whole:
-                    text.append(f"ldw dram={at.weights + row * n + first} weights=0 rows={depth} bytes={width} pitch={n}")
+                    text.append(
+                        f"ldw dram={at.weights + row * n + first} weights=0 rows={depth} bytes={width} pitch={n}"
+                    )
                 text += [f"preload weights={here} k={depth} n={width} pitch={width}",
                          f"matmul acts={acts + row - start} h=1 w={m} step={d} line={m * d} k={depth} n={width} accs=0 add={int(row > 0)}"]  # fmt: skip
         low = " low=0" if relu else ""
@@ -337,10 +361,16 @@ def _late(tvm, module, x, start):
 
     def codegen(regions, options, constants):
         for region in regions:
+
             def packed(*tensors):
                 count = len(region.params)
-                for t, y in zip(tensors[count:], start(region, [t.numpy() for t in tensors[:count]]), strict=True):
+                for t, y in zip(
+                    tensors[count:],
+                    start(region, [t.numpy() for t in tensors[:count]]),
+                    strict=True,
+                ):
                     t.copyfrom(y)
+
             tvm.register_global_func(str(region.attrs["global_symbol"]), packed, override=True)
         return []
 
@@ -358,8 +388,11 @@ def _started_at_once(tvm, module, x, start):
             results = start(region, [x])
             tvm.register_global_func(
                 str(region.attrs["global_symbol"]),
-                lambda *tensors, results=results: [t.copyfrom(y) for t, y in zip(tensors[1:], results, strict=True)],
-                override=True)
+                lambda *tensors, results=results: [
+                    t.copyfrom(y) for t, y in zip(tensors[1:], results, strict=True)
+                ],
+                override=True,
+            )
         return []
 
     tvm.register_global_func("relax.ext.chip", codegen, override=True)
@@ -375,7 +408,9 @@ mutants("u14_lab_byoc.run", the_last_region_in_all=_late, started_at_once=_start
 def with_defaults_of_a_lambda(tvm, module, x, start):
     def packed(region, tensors):
         operands, results = tensors[: len(region.params)], tensors[len(region.params) :]
-        for tensor, values in zip(results, start(region, [t.numpy() for t in operands]), strict=True):
+        for tensor, values in zip(
+            results, start(region, [t.numpy() for t in operands]), strict=True
+        ):
             tensor.copyfrom(values)
 
     def codegen(regions, *rest):
@@ -385,7 +420,9 @@ def with_defaults_of_a_lambda(tvm, module, x, start):
         return []
 
     tvm.register_global_func("relax.ext.chip", codegen, override=True)
-    built = tvm.compile(tvm.relax.transform.RunCodegen()(module), tvm.target.Target({"kind": "llvm"}))
+    built = tvm.compile(
+        tvm.relax.transform.RunCodegen()(module), tvm.target.Target({"kind": "llvm"})
+    )
     return tvm.relax.VirtualMachine(built, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
 
 
@@ -416,12 +453,16 @@ def with_a_class(tvm, module, x, start):
 
         def __call__(self, *tensors):
             given = [np.array(t.numpy()) for t in tensors[: self.count]]
-            for tensor, result in zip(tensors[self.count :], start(self.region, given), strict=True):
+            for tensor, result in zip(
+                tensors[self.count :], start(self.region, given), strict=True
+            ):
                 tensor.copyfrom(result)
 
     def codegen(regions, options, constants):
         for region in regions:
-            tvm.register_global_func(str(region.attrs["global_symbol"]), Packed(region), override=True)
+            tvm.register_global_func(
+                str(region.attrs["global_symbol"]), Packed(region), override=True
+            )
         return []
 
     tvm.register_global_func("relax.ext.chip", codegen, override=True)

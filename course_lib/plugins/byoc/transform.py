@@ -73,9 +73,7 @@ def FuseOpsByPattern(
     return lambda module: _fuse(module, rows, bind_constants, annotate_codegen)
 
 
-def _fuse(
-    module: IRModule, rows: Sequence[FusionPattern], bind: bool, annotate: bool
-) -> IRModule:
+def _fuse(module: IRModule, rows: Sequence[FusionPattern], bind: bool, annotate: bool) -> IRModule:
     main, groups = module["main"], list[tuple[str, list[VarBinding]]]()
     taken: set[Var] = set()
     for row in rows:

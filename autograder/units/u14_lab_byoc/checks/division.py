@@ -33,13 +33,17 @@ WEIGHTS = "The weights are an int8 constant with two axes"
 FOLDED = "What is computed from constants alone counts as a constant"
 TYPES = "The sums are int32, and the result of `quantize` is int8"
 BIAS = "The bias is a constant with one number for each column"
-SCALE = "The scale of `dequantize` is a constant, with one number in all (no axis) or one for each column"  # fmt: skip
+SCALE = "The scale of `dequantize` is a constant: a single number, or one for each column"
+AXIS = "In the second case, its attribute `axis` is -1 or 1"
+CONSTANTS = "The constants of a layer stand in its function, so x is all that it is called with"
 STEP = "The scale of `quantize` is the constant 1, and both zero points are the constant 0"
 LEAK = "Nothing outside the layer reads a value inside it, except for its result"
 JOINED = "If a layer reads the result of another one, both are in the same region"
 REST = "Everything else stays in `main`, unchanged"
 
 background(NAME, "The chip can do a layer if all of this holds", because="the heading of the list")
+background(NAME, "tvm the module `tvm`", because="what is given")
+background(NAME, "module an IRModule ... one dataflow block", because="what is given")
 
 PLAIN = ["matmul", "dequantize", "quantize"]
 BIASED = ["matmul", "add", "dequantize", "nn.relu", "quantize"]
@@ -83,6 +87,8 @@ def _problem(made: Division, want: Division) -> str:
 
 
 def _sentence(made: Division, spec: str) -> str:
+    if any(" operands" in words for region in made.regions for words in region):
+        return CONSTANTS
     return CODEGEN if "a function without Codegen chip" in made.main else spec
 
 
@@ -120,6 +126,16 @@ def _inner(x: Var, which: int) -> list[Var]:
     return [steps[-1], steps[which]]
 
 
+def _read_first_by_another(x: Var) -> list[Var]:
+    """The sums are read by the processor before the layer goes on."""
+    sums = op("matmul", x, W, out_dtype="int32")
+    other = op("negative", sums)
+    real = op("dequantize", op("add", sums, const([1, 2, 3], "int32")), const(0.01, "float32"),
+              const(0, "int32"), axis=-1, out_dtype="float32")  # fmt: skip
+    y = op("quantize", real, const(1, "float32"), const(0, "int8"), axis=-1, out_dtype="int8")
+    return [y, other]
+
+
 def _read_by_a_layer(x: Var) -> Var:
     """The sums of a layer, and a relu of them behind the layer."""
     sums = op("matmul", x, W, out_dtype="int32")
@@ -153,6 +169,8 @@ TAKEN = [
     case(lambda x: layer(x, 3, relu=False), "R", [B], MISSING),
     case(bare, "R", ["dense"], MISSING),
     case(lambda x: layer(x, 3, scale=const(0.01, "float32")), "R", [BR], SCALE),
+    case(lambda x: layer(x, 3, axis=1), "R", [BR], AXIS),
+    case(lambda x: layer(x, 3, scale=const(0.01, "float32"), axis=0), "R", [BR], SCALE),
     case(lambda x: layer(x, 3, transposed=True), "R", [BR], FOLDED),
     case(lambda x: layer(x, 3), "R", [BR], X, _int(64, 6)),
     case(lambda x: layer(x, 1), "R", [BR], BIAS, _int(1, 1)),
@@ -186,12 +204,16 @@ LEFT = [
     case(lambda x: layer(x, 3, bias_value=const([7], "int32")), _BIASED, [], BIAS),
     case(lambda x, s: bare(x, scale=s), _PLAIN, [], SCALE, ROWS, _int(3, dtype="float32")),
     case(lambda x, s: bare(x, scale=s), _PLAIN, [], SCALE, ROWS, _int(dtype="float32")),
+    case(lambda x: bare(x, scale=const([1, 2, 3, 4], "float32"), axis=0), _PLAIN, [], SCALE),
+    case(lambda x: bare(x, scale=const([1, 2, 3], "float32"), axis=0), _PLAIN, [], AXIS,
+         _int(3, 6)),
     case(lambda x: bare(x, step=const(0.5, "float32")), _PLAIN, [], STEP),
     case(lambda x, s: bare(x, step=s), _PLAIN, [], STEP, ROWS, _int(dtype="float32")),
     case(lambda x: bare(x, zero=const(3, "int8")), _PLAIN, [], STEP),
     case(lambda x: bare(x, sums_zero=const(-1, "int32")), _PLAIN, [], STEP),
     case(lambda x, z: bare(x, zero=z), _PLAIN, [], STEP, ROWS, _int(dtype="int8")),
     *(case(lambda x, which=which: _inner(x, which), _BIASED, [], LEAK) for which in range(4)),
+    case(_read_first_by_another, "matmul negative add dequantize quantize", [], LEAK),
     case(_read_by_a_layer, "matmul dequantize quantize nn.relu quantize add", [], LEAK),
     case(_relu_first, "matmul nn.relu dequantize quantize", [], CHAIN),
     case(lambda x: op("matmul", x, W, out_dtype="int32"), "matmul", [], INSIDE),
@@ -199,7 +221,7 @@ LEFT = [
 ]  # fmt: skip
 
 
-@for_each(NAME, TAKEN, "{} programs", spec=[DIVIDE, AFTER, CODEGEN])
+@for_each(NAME, TAKEN, "{} programs", spec=[DIVIDE, AFTER, CODEGEN, CONSTANTS])
 def takes_what_the_chip_can(divided, module, want, spec):
     """Layers that the chip can do become regions."""
     divides(divided, module, want, spec)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.cases import for_each
-from autograder.check.framework import Wrong
+from autograder.check.framework import Wrong, background
 from autograder.check.shown import returned
 from course_lib.plugins.byoc.build import const
 from course_lib.plugins.byoc.tree import Function, GenericConst, IRModule, RelaxCall, TensorType
@@ -30,6 +30,8 @@ BIAS = '"bias": an int32 array [n]: the constant operand of `add`, which may be 
 SCALE = '"scale": a float32 array [n]; if the layer has a single number, it is repeated'
 RELU = '"relu": whether the layer has one, True or False'
 SENTENCES = {"x": READS, "weights": WEIGHTS, "bias": BIAS, "scale": SCALE, "relu": RELU}
+background(NAME, "tvm the module `tvm`", because="what is given")
+background(NAME, "region a function ... makes it", because="what is given")
 TYPES = {"weights": np.int8, "bias": np.int32, "scale": np.float32}
 
 
@@ -86,7 +88,6 @@ def _constants(body: Function) -> dict[str, np.ndarray]:
     zeros = np.zeros(columns, np.int32)
     return {**found, "bias": found.get("bias", zeros),
             "scale": np.broadcast_to(found["scale"], columns)}  # fmt: skip
-
 
     return str(IRModule((("region", function),)))
 
