@@ -1,6 +1,6 @@
 """The four pieces together: the model of the lab in TVM, with the chip's simulator as its chip.
 
-    report = plugged(divided, layers, generate, run)
+    report = plugged(divided, layer, generate, run)
     print(report)            layer by layer: starts, clocks, bytes; equal to TVM's CPU or not
 
 Where TVM is not installed, the stand-in runs the same, and says so. Next room: autograder/units.
@@ -25,7 +25,7 @@ from course_lib.plugins.tvm.package import installed, package
 from course_lib.recorded import recorded
 from lessons.u14_lab_byoc.chip import TEACHING, on_chip
 from lessons.u14_lab_byoc.programs import inputs, model
-from lessons.u14_lab_byoc.told import told
+from course_lib.plugins.byoc.told import told
 
 LAYERS = ((16, 64, 96), (16, 96, 96), (16, 96, 64), (16, 64, 10))
 BY_TVM = recorded(__file__, "tvm.txt")
@@ -88,7 +88,7 @@ def _moved(run: Run) -> dict[str, int]:
 
 
 def plugged(
-    divided: Callable, layers: Callable, generate: Callable, run: Callable,
+    divided: Callable, layer: Callable, generate: Callable, run: Callable,
     stand_in: bool = False,
 ) -> Report:  # fmt: skip
     """The model with these four pieces, in TVM if it is installed (and not `stand_in`)."""
@@ -98,16 +98,21 @@ def plugged(
     report = Report(by)
 
     def start(region: Any, operands: list[np.ndarray]) -> list[np.ndarray]:
-        found, values = layers(tvm, region), [*operands]
-        for layer in found["layers"]:
-            x = values[layer["x"]]
-            k, n = np.shape(layer["weights"])
-            text = generate(len(x), k, n, layer["relu"], TEACHING)
-            y, ran = on_chip(text, layer, x)
+        values = dict(zip(region.params, operands, strict=True))
+        for binding in region.body.blocks[0].bindings:
+            call = binding.value
+            if isinstance(call, tvm.relax.Function):  # a layer; the next binding calls it
+                values[binding.var] = layer(tvm, call)
+                continue
+            found, x = values[call.op], values[call.args[0]]
+            k, n = np.shape(found["weights"])
+            text = generate(len(x), k, n, found["relu"], TEACHING)
+            values[binding.var], ran = on_chip(text, found, x)
             report.layers.append(Ran(report.starts, len(x), k, n, ran))
-            values.append(y)
         report.starts += 1
-        return [values[number] for number in found["outputs"]]
+        body = region.body.body
+        results = body.fields if isinstance(body, tvm.relax.Tuple) else [body]
+        return [values[result] for result in results]
 
     result = run(tvm, divided(tvm, module), x, start)
     report.equal = np.array_equal(result, alone(tvm, module, x))

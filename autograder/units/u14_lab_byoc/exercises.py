@@ -87,50 +87,29 @@ def _accepts(context: Any) -> bool:
     return numbers == [0, 1, 0]
 
 
-@exercise("u14_lab_byoc.layers", unit=14, lab="byoc", points=3)
-def layers(tvm: Any, region: Any) -> dict[str, list]:
-    """What a region computes, as plain data.
+@exercise("u14_lab_byoc.layer", unit=14, lab="byoc", points=2)
+def layer(tvm: Any, function: Any) -> dict[str, Any]:
+    """What a layer of the chip computes, as plain data.
 
-    tvm      the module `tvm`
-    region   a function with the attribute Codegen, as `MergeCompositeFunctions` makes it
-    returns  {"layers": [...], "outputs": [...]}
+    tvm       the module `tvm`
+    function  a function with the attribute Composite that `divided` makes
+    returns   a dict with these keys
 
-    The region's values have numbers: its parameters come first, in their order, and then the
-    results of the layers, in the order in which the region calls them. "outputs" has the numbers of
-    the values that the region returns, in order. "layers" has a dict for each layer, in the order
-    of the calls, with these keys:
-
-    - "x": the number of the value that it reads
     - "weights": an int8 array [k, n]
-    - "bias": an int32 array [n]: the constant operand of `add`, which may be the first or the
-      second, and zeros if there is no `add`
-    - "scale": a float32 array [n]; if the layer has a single number, it is repeated
-    - "relu": whether the layer has one, True or False
+    - "bias": an int32 array [n], of zeros if the layer has none
+    - "scale": a float32 array [n]; a single number is repeated
+    - "relu": whether the layer has one
+
+    The bias is the constant operand of `add`, which may be the first or the second.
     """
-    numbers = {param: number for number, param in enumerate(region.params)}
-    functions, found = {}, []
-    for binding in region.body.blocks[0].bindings:
-        if isinstance(binding.value, tvm.relax.Function):
-            functions[binding.var] = binding.value
-        else:
-            call = binding.value
-            found.append({"x": numbers[call.args[0]], **_layer(tvm, functions[call.op])})
-            numbers[binding.var] = len(numbers)
-    body = region.body.body
-    results = body.fields if isinstance(body, tvm.relax.Tuple) else [body]
-    return {"layers": found, "outputs": [numbers[result] for result in results]}
-
-
-def _layer(tvm: Any, function: Any) -> dict[str, Any]:
     calls = {b.value.op.name: b.value for b in function.body.blocks[0].bindings}
     weights = calls["relax.matmul"].args[1].value.numpy()
     bias = np.zeros(weights.shape[1], np.int32)
     if "relax.add" in calls:
         operands = calls["relax.add"].args
         bias = next(o for o in operands if isinstance(o, tvm.ir.GenericConst)).value.numpy()
-    scale = np.broadcast_to(calls["relax.dequantize"].args[1].value.numpy(), bias.shape)
-    return {"weights": weights, "bias": bias, "scale": scale.copy(),
-            "relu": "relax.nn.relu" in calls}  # fmt: skip
+    scale = calls["relax.dequantize"].args[1].value.numpy() * np.ones(bias.shape, np.float32)
+    return {"weights": weights, "bias": bias, "scale": scale, "relu": "relax.nn.relu" in calls}
 
 
 @exercise("u14_lab_byoc.generate", unit=14, lab="byoc", points=5, kind="budget")
@@ -139,22 +118,19 @@ def generate(m: int, k: int, n: int, relu: bool, chip: Chip) -> str:
 
     m, k, n  x is int8 [m, k], the weights are int8 [k, n], the result y is int8 [m, n]
     relu     whether no byte of y is below 0
-    chip     its array has `chip.rows` × `chip.cols` cells, its memories hold `chip.acts` and
-             `chip.weights` bytes, and `chip.accs` rows of sums
+    chip     an array of `chip.rows` × `chip.cols` cells, memories of `chip.acts` and `chip.weights`
+             bytes, and `chip.accs` rows of sums
 
-    `places(m, k, n, chip)` says where in DRAM x, the weights, the parameters and y begin. The
-    matrices lie there row by row, without gaps. The parameters have one entry for each block of
-    `chip.cols` columns. The program writes y, and no other byte of DRAM. y is what `act` makes of
-    x @ weights, with bias and scale of each column.
+    In DRAM, x, weights, parameters and y begin at `places(m, k, n, chip)`. The program writes y,
+    and no other byte there. y is what `act` makes of x @ weights, with bias and scale of each
+    column.
 
     The program is right if its instructions run one after the other. It has no tokens and no
-    `halt`; both are added afterwards. It fits into the chip: m is at most `chip.accs`, four pieces
-    of x of m times the larger of `chip.rows` and `chip.cols` bytes fit into `acts`, and two tiles
-    of weights of `chip.rows` × `chip.cols` bytes fit into `weights`.
+    `halt`; both are added later. There is room for m rows of sums, for four pieces [m, rows] or
+    [m, cols] in `acts`, and for two tiles [rows, cols] in `weights`.
 
-    Your points depend on the clocks of the four layers of the model on the teaching chip, compared
-    with the clocks in which its array could multiply everything, 22,144. Up to twice as many earn
-    all points. Each tenth of 22,144 beyond that costs 2.5 %, down to a half.
+    Your points depend on the clocks of the model's layers on the teaching chip. Up to twice 22,144
+    clocks earn all points. Each tenth of 22,144 beyond that costs 2.5 %, down to a half.
     """
     at, result = places(m, k, n, chip), chip.acts // 2
     lines, turn = [], 0
@@ -191,12 +167,11 @@ def run(tvm: Any, module: Any, x: np.ndarray, start: Callable) -> np.ndarray:
              and a list of numpy arrays, and returns a list of numpy arrays
     returns  the result of `main`, a numpy array
 
-    Register a function with the name relax.ext.chip (with `override=True`, so that a second run
-    replaces it). `RunCodegen` calls it with a list of all regions, the options, and the names of
-    constants, and gets a list of machine code, which is empty here. For each region, register a
-    function under the region's attribute global_symbol. TVM calls this function with the region's
-    operands and then its results, which are tensors that it has to fill, and ignores what it
-    returns. The chip starts once for each such call.
+    Register a function as relax.ext.chip (with `override=True`, for the next run). `RunCodegen`
+    calls it with a list of all regions, the options and the constants' names, and gets a list of
+    machine code, which is empty here. For each region, register a function under its attribute
+    global_symbol. TVM calls it with the region's operands and then its results, tensors that it has
+    to fill. Each such call starts the chip once.
     """
 
     def codegen(regions: Any, options: Any, constants: Any) -> list:

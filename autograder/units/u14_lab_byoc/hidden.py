@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Score, hidden
-from autograder.units.u14_lab_byoc.checks import division, program, regions, runtime
+from autograder.check.framework import hidden
+from autograder.units.u14_lab_byoc.checks import division, numbers, program, runtime
 from autograder.units.u14_lab_byoc.checks.division import BIASED, JOINED, PLAIN, REST
 from course_lib.plugins.byoc.build import const, op, written
 from course_lib.plugins.byoc.tree import GenericConst, IRModule, TensorType, Var
 from lessons.u14_lab_byoc.chip import TEACHING
-from lessons.u14_lab_byoc.programs import between, layer
-from lessons.u14_lab_byoc.regions import calling, region
-from lessons.u14_lab_byoc.told import Division
+from course_lib.plugins.byoc.dense import between, layer
+from course_lib.plugins.byoc.regions import calling, composite, region
+from course_lib.plugins.byoc.told import Division
 
 SEED = 141_428
 
@@ -80,22 +80,16 @@ def divides_chains(divided, rng):
     return "25 programs"
 
 
-@hidden("u14_lab_byoc.layers", seed=SEED)
-def describes_drawn_regions(layers, rng):
-    """Regions that were drawn for this run, chains and trees."""
-    for number in range(20):
-        chain = []
-        for read in range(1 + number % 5):
-            how = {"bias": bool(rng.integers(4)), "relu": bool(rng.integers(2)),
-                   "bias_first": bool(rng.integers(2))}  # fmt: skip
-            how |= {"scale": const(rng.uniform(0.01, 0.1), "float32")} if rng.integers(2) else {}
-            chain.append((int(rng.integers(read + 1)), int(rng.integers(1, 8)), how))
-        last = len(chain)
-        outputs = [last, *(int(i) for i in rng.permutation(range(1, last))[: number % 3])]
+@hidden("u14_lab_byoc.layer", seed=SEED)
+def describes_drawn_layers(layer, rng):
+    """Layers that were drawn for this run."""
+    for _ in range(20):
+        how = {key: bool(rng.integers(2)) for key in ("bias", "relu", "bias_first")}
+        scale = const(rng.uniform(0.01, 0.1), "float32")
         x = TensorType((int(rng.integers(1, 9)), int(rng.integers(1, 9))), "int8")
-        made = region("fused_0_chip", x, chain, outputs, seed=int(rng.integers(1000)))
-        regions.describes(layers, made, chain, outputs)
-    return "20 regions"
+        made = composite(x, int(rng.integers(1, 9)), how | ({"scale": scale} if rng.integers(2) else {}), rng)  # fmt: skip
+        numbers.describes(layer, made, how["relu"])
+    return "20 layers"
 
 
 @hidden("u14_lab_byoc.generate", seed=SEED)
@@ -110,14 +104,6 @@ def computes_drawn_layers(generate, rng):
         k, n = (int(v) for v in rng.integers(1, 40, 2))
         program.computes(generate, m, k, n, bool(rng.integers(2)), chip, int(rng.integers(1000)))
     return "25 layers"
-
-
-@hidden("u14_lab_byoc.generate", seed=SEED)
-def clocks_with_other_numbers(generate):
-    """Clocks of the model's layers once more; they depend on no value."""
-    clocks = sum(program.computes(generate, *shape, TEACHING, seed=9 + k).total
-                 for k, shape in enumerate(program.MODEL))  # fmt: skip
-    return Score(program.worth(clocks), f"{clocks:,} clocks")
 
 
 @hidden("u14_lab_byoc.run", seed=SEED)

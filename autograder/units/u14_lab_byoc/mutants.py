@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutants
-from course_lib.plugins.byoc.tree import Tuple
+from autograder.check.framework import alternative, alternatives, mutants
 from lessons.u14_lab_byoc.chip import places
 
 # ── divided ──
@@ -103,157 +102,63 @@ def with_alternatives_in_one_pattern(tvm, module):
     return module
 
 
-@alternative("u14_lab_byoc.divided")
-def with_a_list_of_choices(tvm, module):
-    """The shorter patterns first, without a name for a zero point."""
-    dpl = tvm.relax.dpl
-    rows = []
-    for relu, bias in ((0, 0), (1, 0), (0, 1), (1, 1)):
-        parts = {key: dpl.is_const() for key in "w b s z step y".split()}
-        parts["x"] = dpl.wildcard().has_dtype("int8")
-        value = dpl.is_op("relax.matmul")(parts["x"], parts["w"])
-        kept = {key: parts[key] for key in parts if key != "b" or bias}
-        if bias:
-            value = dpl.is_op("relax.add")(parts["b"], value)
-        value = dpl.is_op("relax.dequantize")(value.has_dtype("int32"), parts["s"], parts["z"])
-        kept["real"] = value
-        value = dpl.is_op("relax.nn.relu")(value) if relu else value
-        value = dpl.is_op("relax.quantize")(value, parts["step"], parts["y"])
-        rows.append((f"chip.{relu}{bias}", value.has_dtype("int8"), kept, _fits))
-    fused = tvm.relax.transform.FuseOpsByPattern(rows)(tvm.relax.transform.FoldConstant()(module))
-    return tvm.relax.transform.MergeCompositeFunctions()(fused)
+alternatives(
+    "u14_lab_byoc.divided",
+    the_shorter_patterns_first=("for bias in (True, False)", "for bias in (False, True)"),
+    with_the_bias_in_front=("(value, parts['bias'])", "(parts['bias'], value)"),
+    as_objects=("FuseOpsByPattern(rows)",
+                "FuseOpsByPattern([transform.FusionPattern(*row) for row in rows])"),
+    one_row_after_the_other=("module = transform.FuseOpsByPattern(rows)(module)",
+                             "for row in rows:\n        module = transform.FuseOpsByPattern([row])(module)"),
+)  # fmt: skip
 
+# ── layer ──
 
-def _fits(context):
-    found, inside = context.annotated_expr, context.matched_bindings
-    outside = [var for var in inside for user in context.var_usages[var] if user not in inside]
-    shapes = {key: tuple(int(d) for d in value.ty.shape) for key, value in found.items()}
-    values = {key: found[key].value.numpy() for key in ("z", "step", "y")}
-    return (all(inside[var].same_as(context.matched_expr) for var in outside)
-            and len(shapes["x"]) == len(shapes["w"]) == 2 and shapes["x"][0] < 65
-            and found["w"].ty.dtype == "int8" and shapes.get("b", shapes["w"][1:]) == shapes["w"][1:]
-            and (shapes["s"] == () or
-                 shapes["s"] == shapes["w"][1:] and found["real"].attrs.axis != 0)
-            and values["z"] == 0 and values["y"] == 0 and values["step"] == 1)  # fmt: skip
-
-
-@alternative("u14_lab_byoc.divided")
-def one_pattern_after_the_other(tvm, module):
-    """FuseOpsByPattern four times, all other conditions in the check."""
-    relax = tvm.relax
-    module = relax.transform.FoldConstant()(module)
-    for ops in ("add nn.relu", "add", "nn.relu", ""):
-        parts = {"x": relax.dpl.wildcard().has_dtype("int8"), "w": relax.dpl.is_const()}
-        value = relax.dpl.is_op("relax.matmul")(parts["x"], parts["w"]).has_dtype("int32")
-        if "add" in ops:
-            parts["b"] = relax.dpl.is_const()
-            value = relax.dpl.is_op("relax.add")(value, parts["b"])
-        parts |= {"s": relax.dpl.is_const(), "z": relax.dpl.is_const()}
-        value = relax.dpl.is_op("relax.dequantize")(value, parts["s"], parts["z"])
-        parts["real"] = value
-        if "relu" in ops:
-            value = relax.dpl.is_op("relax.nn.relu")(value)
-        parts |= {"step": relax.dpl.is_const(), "y": relax.dpl.is_const()}
-        value = relax.dpl.is_op("relax.quantize")(value, parts["step"], parts["y"])
-        rows = [("chip.dense", value.has_dtype("int8"), parts, _fits)]
-        module = relax.transform.FuseOpsByPattern(rows)(module)
-    return relax.transform.MergeCompositeFunctions()(module)
-
-
-# ── layers ──
-
-COUNT = "numbers[binding.var] = len(numbers)"
+NEXT = "next((o for o in operands if isinstance(o, tvm.ir.GenericConst)))"
+SCALE = "calls['relax.dequantize'].args[1].value.numpy()"
+ONES = " * np.ones(bias.shape, np.float32)"
 mutants(
-    "u14_lab_byoc.layers",
-    numbers_begin_at_the_layers=("enumerate(region.params)", "enumerate(region.params, -1)"),
-    always_reads_x=("numbers[call.args[0]]", "0"),
-    reads_the_one_before=("numbers[call.args[0]]", "len(numbers) - 1"),
-    the_last_is_the_output=("[numbers[result] for result in results]", "[len(numbers) - 1]"),
-    outputs_sorted=("[numbers[result] for result in results]", "sorted(numbers[result] for result in results)"),
-    only_the_first_output=("[numbers[result] for result in results]", "[numbers[results[0]]]"),
-    the_bias_comes_second=("next((o for o in operands if isinstance(o, tvm.ir.GenericConst)))", "operands[1]"),
-    no_bias_is_a_float=("np.zeros(weights.shape[1], np.int32)", "np.zeros(weights.shape[1], np.float32)"),
-    zeros_for_each_row=("np.zeros(weights.shape[1], np.int32)", "np.zeros(weights.shape[0], np.int32)"),
-    one_scale_stays_one=("scale = np.broadcast_to(calls['relax.dequantize'].args[1].value.numpy(), bias.shape)", "scale = calls['relax.dequantize'].args[1].value.numpy()"),
+    "u14_lab_byoc.layer",
+    the_bias_comes_second=(NEXT, "operands[1]"),
+    the_bias_comes_first=(NEXT, "operands[0]"),
+    no_bias_is_none=("np.zeros(weights.shape[1], np.int32)", "None", "bias.shape", "weights.shape[1]"),
+    no_bias_is_a_float=("np.zeros(weights.shape[1], np.int32)", "np.zeros(weights.shape[1])"),
+    zeros_for_each_row=("np.zeros(weights.shape[1]", "np.zeros(weights.shape[0]"),
+    never_a_bias=("'relax.add' in calls", "False"),
+    one_scale_stays_one=(ONES, ""),
+    a_scale_of_64_bits=("np.ones(bias.shape, np.float32)", "np.ones(bias.shape)"),
     the_scale_of_quantize=("calls['relax.dequantize']", "calls['relax.quantize']"),
+    the_zero_point=("calls['relax.dequantize'].args[1]", "calls['relax.dequantize'].args[2]"),
     weights_turned=("'weights': weights", "'weights': weights.T"),
     relu_always=("'relax.nn.relu' in calls", "True"),
-    the_relu_of_another_name=("'relax.nn.relu' in calls", "'nn.relu' in calls"),
+    the_relu_of_another_name=("'relax.nn.relu' in calls", "'relax.relu' in calls"),
+    tensors_of_tvm=("args[1].value.numpy()\n    bias", "args[1].value\n    bias", "weights.shape[1]", "int(weights.shape[1])"),
 )  # fmt: skip
 
 
-@alternative("u14_lab_byoc.layers")
-def with_lists(tvm, region):
-    values = list(region.params)
-    inner, made = [], []
-    for block in region.body.blocks:
-        for binding in block.bindings:
-            if hasattr(binding.value, "params"):
-                inner.append((binding.var, binding.value))
-                continue
-            function = next(f for var, f in inner if var.same_as(binding.value.op))
-            read = next(k for k, v in enumerate(values) if v.same_as(binding.value.args[0]))
-            one = {"x": read, "relu": False, "bias": None}
-            for step in function.body.blocks[0].bindings:
-                call, name = step.value, step.value.op.name
-                if name == "relax.matmul":
-                    one["weights"] = np.array(call.args[1].value.numpy())
-                elif name == "relax.add":
-                    side = 1 if isinstance(call.args[0], tvm.relax.Var) else 0
-                    one["bias"] = call.args[side].value.numpy()
-                elif name == "relax.dequantize":
-                    one["scale"] = call.args[1].value.numpy()
-                elif name == "relax.nn.relu":
-                    one["relu"] = True
-            n = one["weights"].shape[-1]
-            if one["bias"] is None:
-                one["bias"] = np.zeros((n,), "int32")
-            if one["scale"].ndim == 0:
-                one["scale"] = np.full(n, one["scale"], "float32")
-            made.append(one)
-            values.append(binding.var)
-    results = (
-        [region.body.body]
-        if isinstance(region.body.body, tvm.relax.Var)
-        else region.body.body.fields
-    )
-    return {"outputs": [next(k for k, v in enumerate(values) if v.same_as(r)) for r in results],
-            "layers": made}  # fmt: skip
+@alternative("u14_lab_byoc.layer")
+def call_by_call(tvm, function):
+    found = {"relu": False}
+    for binding in function.body.blocks[0].bindings:
+        call, name = binding.value, str(binding.value.op.name)
+        if name == "relax.matmul":
+            found["weights"] = np.array(call.args[1].value.numpy())
+            found["bias"] = np.zeros((found["weights"].shape[-1],), "int32")
+        elif name == "relax.add":
+            side = 1 if isinstance(call.args[0], tvm.relax.Var) else 0
+            found["bias"] = call.args[side].value.numpy()
+        elif name == "relax.dequantize":
+            found["scale"] = np.broadcast_to(call.args[1].value.numpy(), found["bias"].shape)
+        found["relu"] |= name == "relax.nn.relu"
+    return found
 
 
-@alternative("u14_lab_byoc.layers")
-def from_the_results_of_calls(tvm, region):
-    bindings = [b for block in region.body.blocks for b in block.bindings]
-    calls = [b for b in bindings if isinstance(b.value, tvm.ir.Call)]
-    functions = {b.var: b.value for b in bindings if b not in calls}
-    order = {var: k for k, var in enumerate([*region.params, *(b.var for b in calls)])}
-
-    def constants(function, name):
-        for b in function.body.blocks[0].bindings:
-            if b.value.op.name == f"relax.{name}":
-                return [a.value.numpy() for a in b.value.args if isinstance(a, tvm.ir.GenericConst)]
-        return None
-
-    made = []
-    for b in calls:
-        function = functions[b.value.op]
-        weights, scale = constants(function, "matmul")[0], constants(function, "dequantize")[0]
-        bias = constants(function, "add") or [np.zeros(weights.shape[1], np.int32)]
-        made.append({"x": order[b.value.args[0]], "weights": weights, "bias": bias[0],
-                     "scale": scale * np.ones(weights.shape[1], np.float32),
-                     "relu": constants(function, "nn.relu") is not None})  # fmt: skip
-    body = region.body.body
-    ends = list(body.fields) if isinstance(body, (Tuple, tvm.ir.Tuple)) else [body]
-    return {"layers": made, "outputs": [order[end] for end in ends]}
-
-
-@alternative("u14_lab_byoc.layers")
-def with_numpys_numbers(tvm, region):
-    found = from_the_results_of_calls(tvm, region)
-    for one in found["layers"]:
-        one |= {"x": np.int64(one["x"]), "relu": np.bool_(one["relu"])}
-    return {"layers": tuple(found["layers"]), "outputs": tuple(found["outputs"])}
-
+alternatives(
+    "u14_lab_byoc.layer",
+    spread=(SCALE + ONES, f"np.full(bias.shape, {SCALE})"),
+    with_numpys_truth=("'relax.nn.relu' in calls", "np.bool_('relax.nn.relu' in calls)"),
+    without_the_last_block=("blocks[0]", "blocks[-1]"),
+)
 
 # ── generate ──
 
@@ -380,50 +285,7 @@ def _late(tvm, module, x, start):
     return machine["main"](tvm.runtime.tensor(x)).numpy()
 
 
-def _started_at_once(tvm, module, x, start):
-    """The chip is started while code is generated, with the input of the model."""
-
-    def codegen(regions, options, constants):
-        for region in regions:
-            results = start(region, [x])
-            tvm.register_global_func(
-                str(region.attrs["global_symbol"]),
-                lambda *tensors, results=results: [
-                    t.copyfrom(y) for t, y in zip(tensors[1:], results, strict=True)
-                ],
-                override=True,
-            )
-        return []
-
-    tvm.register_global_func("relax.ext.chip", codegen, override=True)
-    module = tvm.relax.transform.RunCodegen()(module)
-    machine = tvm.relax.VirtualMachine(tvm.compile(module), tvm.cpu())
-    return machine["main"](tvm.runtime.tensor(x)).numpy()
-
-
-mutants("u14_lab_byoc.run", the_last_region_in_all=_late, started_at_once=_started_at_once)
-
-
-@alternative("u14_lab_byoc.run")
-def with_defaults_of_a_lambda(tvm, module, x, start):
-    def packed(region, tensors):
-        operands, results = tensors[: len(region.params)], tensors[len(region.params) :]
-        for tensor, values in zip(
-            results, start(region, [t.numpy() for t in operands]), strict=True
-        ):
-            tensor.copyfrom(values)
-
-    def codegen(regions, *rest):
-        for region in regions:
-            tvm.register_global_func(str(region.attrs["global_symbol"]),
-                                     lambda *tensors, region=region: packed(region, tensors), override=True)  # fmt: skip
-        return []
-
-    tvm.register_global_func("relax.ext.chip", codegen, override=True)
-    built = tvm.compile(
-        tvm.relax.transform.RunCodegen()(module), tvm.target.Target({"kind": "llvm"})
-    )
-    return tvm.relax.VirtualMachine(built, tvm.cpu())["main"](tvm.runtime.tensor(x)).numpy()
+mutants("u14_lab_byoc.run", the_last_region_in_all=_late)
 
 
 @alternative("u14_lab_byoc.run")
@@ -445,27 +307,9 @@ def with_partial(tvm, module, x, start):
     return machine["main"](tvm.runtime.tensor(x)).numpy()
 
 
-@alternative("u14_lab_byoc.run")
-def with_a_class(tvm, module, x, start):
-    class Packed:
-        def __init__(self, region):
-            self.region, self.count = region, len(region.params)
-
-        def __call__(self, *tensors):
-            given = [np.array(t.numpy()) for t in tensors[: self.count]]
-            for tensor, result in zip(
-                tensors[self.count :], start(self.region, given), strict=True
-            ):
-                tensor.copyfrom(result)
-
-    def codegen(regions, options, constants):
-        for region in regions:
-            tvm.register_global_func(
-                str(region.attrs["global_symbol"]), Packed(region), override=True
-            )
-        return []
-
-    tvm.register_global_func("relax.ext.chip", codegen, override=True)
-    module = tvm.relax.transform.RunCodegen()(module)
-    machine = tvm.relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
-    return machine["main"](tvm.runtime.tensor(x)).numpy()
+alternatives(
+    "u14_lab_byoc.run",
+    with_a_lambda=("_packed(region, start), override", "lambda *t, f=_packed(region, start): f(*t), override"),
+    with_a_tuple=("[tensor.numpy() for tensor in tensors[:count]]", "tuple(t.numpy() for t in tensors[:count])"),
+    without_a_target=(", target=tvm.target.Target({'kind': 'llvm'})", ""),
+)  # fmt: skip

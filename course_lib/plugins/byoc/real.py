@@ -2,7 +2,7 @@
 
     real(package(), module)      the same bindings, made by tvm.relax.op and a BlockBuilder
 
-Next room: `course_lib/plugins/tvm`.
+Next room: `dense.py`.
 """
 
 from __future__ import annotations

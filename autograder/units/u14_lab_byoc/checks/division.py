@@ -17,8 +17,8 @@ from course_lib.plugins.byoc import machine
 from course_lib.plugins.byoc.build import const, op, written
 from course_lib.plugins.byoc.tree import IRModule, TensorType, Var
 from course_lib.plugins.byoc.tvm import Tvm
-from lessons.u14_lab_byoc.programs import between, layer
-from lessons.u14_lab_byoc.told import Division, division
+from course_lib.plugins.byoc.dense import between, layer
+from course_lib.plugins.byoc.told import Division, division
 
 NAME = "u14_lab_byoc.divided"
 DIVIDE = "Divide a model between the chip and TVM's CPU"
@@ -227,7 +227,7 @@ def takes_what_the_chip_can(divided, module, want, spec):
     divides(divided, module, want, spec)
 
 
-@for_each(NAME, LEFT, "{} programs", spec=[REST])
+@for_each(NAME, LEFT, "{} programs", spec=[REST, CONSTANTS])
 def leaves_what_it_cannot(divided, module, want, spec):
     """Layers with one thing that the chip cannot do stay in main."""
     divides(divided, module, want, spec)

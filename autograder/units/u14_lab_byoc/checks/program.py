@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,18 +23,15 @@ NAME = "u14_lab_byoc.generate"
 TEXT = "The program of a dense layer, as text: one instruction on each line"
 SHAPES = "x is int8 [m, k], the weights are int8 [k, n], the result y is int8 [m, n]"
 RELU = "whether no byte of y is below 0"
-SIZES = "its array has `chip.rows` × `chip.cols` cells, its memories hold `chip.acts` and `chip.weights` bytes, and `chip.accs` rows of sums"  # fmt: skip
-PLACES = "`places(m, k, n, chip)` says where in DRAM x, the weights, the parameters and y begin"
-ROWS = "The matrices lie there row by row, without gaps"
-PARAMS = "The parameters have one entry for each block of `chip.cols` columns"
-ONLY = "The program writes y, and no other byte of DRAM"
+SIZES = "an array of `chip.rows` × `chip.cols` cells, memories of `chip.acts` and `chip.weights`"
+PLACES = "In DRAM, x, weights, parameters and y begin at `places(m, k, n, chip)`"
+ONLY = "The program writes y, and no other byte there"
 MEANING = "y is what `act` makes of x @ weights, with bias and scale of each column"
 ORDER = "The program is right if its instructions run one after the other"
-TOKENS = "It has no tokens and no `halt`; both are added afterwards"
-FITS = "It fits into the chip: m is at most `chip.accs`, four pieces of x of m times the larger of `chip.rows` and `chip.cols` bytes fit into `acts`, and two tiles of weights of `chip.rows` × `chip.cols` bytes fit into `weights`"  # fmt: skip
-POINTS = ["Your points depend on the clocks of the four layers of the model on the teaching chip",
-          "with the clocks in which its array could multiply everything, 22,144",
-          "Up to twice as many earn all points",
+TOKENS = "It has no tokens and no `halt`; both are added later"
+FITS = "There is room for m rows of sums, for four pieces [m, rows] or [m, cols] in `acts`"
+POINTS = ["Your points depend on the clocks of the model's layers on the teaching chip",
+          "Up to twice 22,144 clocks earn all points",
           "Each tenth of 22,144 beyond that costs 2.5 %, down to a half"]  # fmt: skip
 LONGEST = 400_000  # letters of a program
 MODEL = [(16, 64, 96, True), (16, 96, 96, True), (16, 96, 64, True), (16, 64, 10, False)]
@@ -75,7 +73,8 @@ def computes(generate: Any, m: int, k: int, n: int, relu: bool, chip: Chip, seed
     if len(text) > LONGEST:
         raise Wrong(f"The text must have at most {LONGEST:,} letters.", program=call,
                     got=f"{len(text):,} letters", spec=TEXT)  # fmt: skip
-    words = {word.partition("=")[0] for line in text.splitlines() for word in line.split(";")[0].split()}  # fmt: skip
+    lines = [line.split(";")[0].split() for line in text.splitlines()]
+    words = {word.partition("=")[0] for line in lines for word in line}
     if extra := words & {"halt", "wait", "signal"}:
         raise Wrong(f"The program must have no `{min(extra)}`.", program=call, got=text,
                     spec=TOKENS)  # fmt: skip
@@ -105,14 +104,15 @@ LAYERS: list[tuple[int, int, int, bool, Chip, str]] = [
     (4, 4, 4, False, TEACHING, MEANING),
     (4, 4, 4, True, TEACHING, RELU),
     (1, 1, 1, False, TEACHING, SHAPES),
-    (3, 8, 4, False, TEACHING, ROWS),
-    (3, 4, 8, False, TEACHING, PARAMS),
+    (3, 8, 4, False, TEACHING, PLACES),
+    (3, 4, 8, False, TEACHING, PLACES),
     (5, 7, 6, True, TEACHING, SIZES),
     (2, 13, 11, False, TEACHING, PLACES),
     (64, 9, 5, True, TEACHING, FITS),
     (1, 300, 3, False, TEACHING, FITS),
     (2, 3, 90, True, TEACHING, FITS),
     (40, 33, 34, False, PRESETS["npu"], SIZES),
+    (6, 8, 11, False, replace(TEACHING, name="small", rows=3, cols=5), SIZES),
 ]
 
 

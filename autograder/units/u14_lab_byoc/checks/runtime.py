@@ -15,23 +15,23 @@ from autograder.check.shown import returned
 from course_lib.plugins.byoc import machine
 from course_lib.plugins.byoc.tree import Function, IRModule, TensorType
 from course_lib.plugins.byoc.tvm import Tvm
-from lessons.u14_lab_byoc.regions import calling, region
+from course_lib.plugins.byoc.regions import calling, region
 
 NAME = "u14_lab_byoc.run"
 RUN = "Run a divided module: its regions on the chip, everything else on TVM's CPU"
 RESULT = "the result of `main`, a numpy array"
-CALLED = "x        what `main` is called with, a numpy array"
-START = "It takes a function with the attribute Codegen and a list of numpy arrays, and returns a list of numpy arrays"  # fmt: skip
-REGISTER = "Register a function with the name relax.ext.chip"
+START = "start(region, operands) starts the chip"
+REGISTER = "Register a function as relax.ext.chip"
 LISTS = "gets a list of machine code, which is empty here"
-SYMBOL = "For each region, register a function under the region's attribute global_symbol"
-FILL = "TVM calls this function with the region's operands and then its results, which are tensors that it has to fill"  # fmt: skip
-ONCE = "The chip starts once for each such call"
+SYMBOL = "For each region, register a function under its attribute global_symbol"
+FILL = "TVM calls it with the region's operands and then its results, tensors that it has to fill"
+ONCE = "Each such call starts the chip once"
 X = TensorType((3, 6), "int8")
 
-background(NAME, "with `override=True`, so that a second run replaces it",
-           because="each check has a registry of its own")  # fmt: skip
-background(NAME, "It takes a function ... returns a list of numpy arrays", because="what is given")
+for given in ("tvm the module `tvm`", "It takes a function ... returns a list of numpy arrays",
+              "module what `divided` returns; its `main` takes one tensor and returns one",
+              "x what `main` is called with, a numpy array"):  # fmt: skip
+    background(NAME, given, because="what is given")
 
 
 def runs(run: Any, module: IRModule, seed: int, spec: str) -> None:

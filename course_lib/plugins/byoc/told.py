@@ -3,7 +3,7 @@
     told(module)      ->   main:      region 0, dequantize, sigmoid, quantize, region 1
                            region 0:  dense+bias+relu, dense+bias+relu
 
-Next room: plugged.py.
+Next room: `course_lib/plugins/tvm`.
 """
 
 from __future__ import annotations

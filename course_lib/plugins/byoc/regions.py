@@ -3,7 +3,7 @@
     region("fused_0_chip", "int8", (4, 8), [Layer(0, 6)], outputs=[1])
     calling([a, "sigmoid", b])          main: the region a, a sigmoid, the region b
 
-Next room: told.py.
+Next room: `told.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from course_lib.plugins.byoc.tree import (
     VarBinding,
     function,
 )
-from lessons.u14_lab_byoc.programs import between, layer
+from course_lib.plugins.byoc.dense import between, layer
 
 
 def region(
@@ -42,14 +42,22 @@ def region(
     for number, (read, n, how) in enumerate(chain, 1):
         ty = values[read].ty
         assert isinstance(ty, TensorType)
-        main = written(lambda x, n=n, how=how: layer(x, n, rng=rng, **how), ty)["main"]
-        inner = replace(main, attrs=Attrs((("Composite", "chip.dense"),)))
-        name = Var(f"layer{number}", main.results[0].ty)
-        values.append(Var(f"y{number}", main.results[0].ty))
+        inner = composite(ty, n, how, rng)
+        name = Var(f"layer{number}", inner.results[0].ty)
+        values.append(Var(f"y{number}", inner.results[0].ty))
         call = RelaxCall(name, (values[read],), Attrs(), values[-1].ty)
         bindings += [VarBinding(name, inner), VarBinding(values[-1], call)]
     results = [values[number] for number in outputs]
     return function([values[0]], bindings, results, Codegen="chip", global_symbol=symbol)
+
+
+def composite(
+    x: TensorType, n: int, how: dict[str, Any], rng: np.random.Generator | None = None
+) -> Function:
+    """A function with Composite: one layer."""
+    drawn = rng or np.random.default_rng(n)
+    main = written(lambda x: layer(x, n, rng=drawn, **how), x)["main"]
+    return replace(main, attrs=Attrs((("Composite", "chip.dense"),)))
 
 
 def calling(x: TensorType, steps: Sequence[Function | str]) -> IRModule:
