@@ -1,6 +1,6 @@
-"""The four pieces together: the model of the lab in TVM, with the chip's simulator as its chip.
+"""The three pieces together: the model of the lab in TVM, with the chip's simulator as its chip.
 
-    report = plugged(divided, layer, generate, run)
+    report = plugged(divided, generate, run)
     print(report)            layer by layer: starts, clocks, bytes; equal to TVM's CPU or not
 
 Where TVM is not installed, the stand-in runs the same, and says so. Next room: autograder/units.
@@ -19,13 +19,13 @@ from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.accelerator.core.simulate import Run
 from course_lib.plugins.byoc import machine
 from course_lib.plugins.byoc.real import real
+from course_lib.plugins.byoc.told import told
 from course_lib.plugins.byoc.tree import IRModule
 from course_lib.plugins.byoc.tvm import Tvm
 from course_lib.plugins.tvm.package import installed, package
 from course_lib.recorded import recorded
 from lessons.u14_lab_byoc.chip import TEACHING, on_chip
 from lessons.u14_lab_byoc.programs import inputs, model
-from course_lib.plugins.byoc.told import told
 
 LAYERS = ((16, 64, 96), (16, 96, 96), (16, 96, 64), (16, 64, 10))
 BY_TVM = recorded(__file__, "tvm.txt")
@@ -88,10 +88,10 @@ def _moved(run: Run) -> dict[str, int]:
 
 
 def plugged(
-    divided: Callable, layer: Callable, generate: Callable, run: Callable,
+    divided: Callable, generate: Callable, run: Callable,
     stand_in: bool = False,
 ) -> Report:  # fmt: skip
-    """The model with these four pieces, in TVM if it is installed (and not `stand_in`)."""
+    """The model with these three pieces, in TVM if it is installed (and not `stand_in`)."""
     tvm = Tvm() if stand_in or not installed() else package()
     module, (x,) = (model() if isinstance(tvm, Tvm) else real(tvm, model())), inputs()
     by = "the stand-in for TVM" if isinstance(tvm, Tvm) else f"TVM {tvm.__version__}"
@@ -102,12 +102,11 @@ def plugged(
         for binding in region.body.blocks[0].bindings:
             call = binding.value
             if isinstance(call, tvm.relax.Function):  # a layer; the next binding calls it
-                values[binding.var] = layer(tvm, call)
+                values[binding.var] = generate(tvm, call, TEACHING)
                 continue
             found, x = values[call.op], values[call.args[0]]
             k, n = np.shape(found["weights"])
-            text = generate(len(x), k, n, found["relu"], TEACHING)
-            values[binding.var], ran = on_chip(text, found, x)
+            values[binding.var], ran = on_chip(found["program"], found, x)
             report.layers.append(Ran(report.starts, len(x), k, n, ran))
         report.starts += 1
         body = region.body.body

@@ -87,51 +87,43 @@ def _accepts(context: Any) -> bool:
     return numbers == [0, 1, 0]
 
 
-@exercise("u14_lab_byoc.layer", unit=14, lab="byoc", points=2)
-def layer(tvm: Any, function: Any) -> dict[str, Any]:
-    """What a layer of the chip computes, as plain data.
+@exercise("u14_lab_byoc.generate", unit=14, lab="byoc", points=6, kind="budget")
+def generate(tvm: Any, function: Any, chip: Chip) -> dict[str, Any]:
+    """The code of a layer: a program for the chip, and the numbers that it needs in DRAM.
 
     tvm       the module `tvm`
     function  a function with the attribute Composite that `divided` makes
+    chip      an array of `chip.rows` × `chip.cols` cells, memories of `chip.acts` and
+              `chip.weights` bytes, and `chip.accs` rows of sums
     returns   a dict with these keys
 
     - "weights": an int8 array [k, n]
     - "bias": an int32 array [n], of zeros if the layer has none
     - "scale": a float32 array [n]; a single number is repeated
-    - "relu": whether the layer has one
+    - "program": a text with one instruction on each line
 
-    The bias is the constant operand of `add`, which may be the first or the second.
-    """
-    calls = {b.value.op.name: b.value for b in function.body.blocks[0].bindings}
-    weights = calls["relax.matmul"].args[1].value.numpy()
-    bias = np.zeros(weights.shape[1], np.int32)
-    if "relax.add" in calls:
-        operands = calls["relax.add"].args
-        bias = next(o for o in operands if isinstance(o, tvm.ir.GenericConst)).value.numpy()
-    scale = calls["relax.dequantize"].args[1].value.numpy() * np.ones(bias.shape, np.float32)
-    return {"weights": weights, "bias": bias, "scale": scale, "relu": "relax.nn.relu" in calls}
-
-
-@exercise("u14_lab_byoc.generate", unit=14, lab="byoc", points=5, kind="budget")
-def generate(m: int, k: int, n: int, relu: bool, chip: Chip) -> str:
-    """The program of a dense layer, as text: one instruction on each line.
-
-    m, k, n  x is int8 [m, k], the weights are int8 [k, n], the result y is int8 [m, n]
-    relu     whether no byte of y is below 0
-    chip     an array of `chip.rows` × `chip.cols` cells, memories of `chip.acts` and `chip.weights`
-             bytes, and `chip.accs` rows of sums
-
-    In DRAM, x, weights, parameters and y begin at `places(m, k, n, chip)`. The program writes y,
-    and no other byte there. y is what `act` makes of x @ weights, with bias and scale of each
-    column.
-
-    The program is right if its instructions run one after the other. It has no tokens and no
-    `halt`; both are added later. There is room for m rows of sums, for four pieces [m, rows] or
-    [m, cols] in `acts`, and for two tiles [rows, cols] in `weights`.
+    In DRAM, x [m, k], weights, parameters and y [m, n] begin at `places(m, k, n, chip)`. The
+    program writes y, and no other byte there. y is what the function returns for x. The program is
+    right if its instructions run one after the other. It has no tokens and no `halt`; both are
+    added later. There is room for m rows of sums, for four pieces [m, rows] or [m, cols] in `acts`,
+    and for two tiles [rows, cols] in `weights`.
 
     Your points depend on the clocks of the model's layers on the teaching chip. Up to twice 22,144
     clocks earn all points. Each tenth of 22,144 beyond that costs 2.5 %, down to a half.
     """
+    calls = {b.value.op.name: b.value for b in function.body.blocks[0].bindings}
+    m, k = (int(size) for size in function.params[0].ty.shape)
+    weights = calls["relax.matmul"].args[1].value.numpy()
+    bias = np.zeros(weights.shape[1], np.int32)
+    if "relax.add" in calls:  # its operands may stand in either order
+        operands = calls["relax.add"].args
+        bias = next(o for o in operands if isinstance(o, tvm.ir.GenericConst)).value.numpy()
+    scale = calls["relax.dequantize"].args[1].value.numpy() * np.ones(bias.shape, np.float32)
+    program = _program(m, k, len(bias), "relax.nn.relu" in calls, chip)
+    return {"weights": weights, "bias": bias, "scale": scale, "program": program}
+
+
+def _program(m: int, k: int, n: int, relu: bool, chip: Chip) -> str:
     at, result = places(m, k, n, chip), chip.acts // 2
     lines, turn = [], 0
     for block, first in enumerate(range(0, n, chip.cols)):

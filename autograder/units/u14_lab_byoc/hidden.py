@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import hidden
-from autograder.units.u14_lab_byoc.checks import division, numbers, program, runtime
+from autograder.units.u14_lab_byoc.checks import division, program, runtime
 from autograder.units.u14_lab_byoc.checks.division import BIASED, JOINED, PLAIN, REST
 from course_lib.plugins.byoc.build import const, op, written
+from course_lib.plugins.byoc.dense import between, layer
+from course_lib.plugins.byoc.regions import calling, region
+from course_lib.plugins.byoc.told import Division
 from course_lib.plugins.byoc.tree import GenericConst, IRModule, TensorType, Var
 from lessons.u14_lab_byoc.chip import TEACHING
-from course_lib.plugins.byoc.dense import between, layer
-from course_lib.plugins.byoc.regions import calling, composite, region
-from course_lib.plugins.byoc.told import Division
 
 SEED = 141_428
 
@@ -80,18 +80,6 @@ def divides_chains(divided, rng):
     return "25 programs"
 
 
-@hidden("u14_lab_byoc.layer", seed=SEED)
-def describes_drawn_layers(layer, rng):
-    """Layers that were drawn for this run."""
-    for _ in range(20):
-        how = {key: bool(rng.integers(2)) for key in ("bias", "relu", "bias_first")}
-        scale = const(rng.uniform(0.01, 0.1), "float32")
-        x = TensorType((int(rng.integers(1, 9)), int(rng.integers(1, 9))), "int8")
-        made = composite(x, int(rng.integers(1, 9)), how | ({"scale": scale} if rng.integers(2) else {}), rng)  # fmt: skip
-        numbers.describes(layer, made, how["relu"])
-    return "20 layers"
-
-
 @hidden("u14_lab_byoc.generate", seed=SEED)
 def computes_drawn_layers(generate, rng):
     """Layers and chips that were drawn for this run."""
@@ -102,7 +90,9 @@ def computes_drawn_layers(generate, rng):
         most = min(chip.accs, chip.acts // 4 // max(rows, cols))
         m = most if number % 4 == 0 else int(rng.integers(1, most + 1))
         k, n = (int(v) for v in rng.integers(1, 40, 2))
-        program.computes(generate, m, k, n, bool(rng.integers(2)), chip, int(rng.integers(1000)))
+        how = {key: bool(rng.integers(2)) for key in ("bias", "relu", "bias_first")}
+        scale = {"scale": const(rng.uniform(0.001, 0.01), "float32")} if rng.integers(2) else {}
+        program.computes(generate, m, k, n, how | scale, chip, int(rng.integers(1000)))
     return "25 layers"
 
 

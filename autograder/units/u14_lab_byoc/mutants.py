@@ -112,58 +112,19 @@ alternatives(
                              "for row in rows:\n        module = transform.FuseOpsByPattern([row])(module)"),
 )  # fmt: skip
 
-# ── layer ──
+# ── generate ──
 
 NEXT = "next((o for o in operands if isinstance(o, tvm.ir.GenericConst)))"
-SCALE = "calls['relax.dequantize'].args[1].value.numpy()"
 ONES = " * np.ones(bias.shape, np.float32)"
 mutants(
-    "u14_lab_byoc.layer",
+    "u14_lab_byoc.generate",
     the_bias_comes_second=(NEXT, "operands[1]"),
-    the_bias_comes_first=(NEXT, "operands[0]"),
-    no_bias_is_none=("np.zeros(weights.shape[1], np.int32)", "None", "bias.shape", "weights.shape[1]"),
-    no_bias_is_a_float=("np.zeros(weights.shape[1], np.int32)", "np.zeros(weights.shape[1])"),
-    zeros_for_each_row=("np.zeros(weights.shape[1]", "np.zeros(weights.shape[0]"),
     never_a_bias=("'relax.add' in calls", "False"),
+    zeros_for_each_row=("np.zeros(weights.shape[1]", "np.zeros(weights.shape[0]"),
     one_scale_stays_one=(ONES, ""),
     a_scale_of_64_bits=("np.ones(bias.shape, np.float32)", "np.ones(bias.shape)"),
     the_scale_of_quantize=("calls['relax.dequantize']", "calls['relax.quantize']"),
-    the_zero_point=("calls['relax.dequantize'].args[1]", "calls['relax.dequantize'].args[2]"),
     weights_turned=("'weights': weights", "'weights': weights.T"),
-    relu_always=("'relax.nn.relu' in calls", "True"),
-    the_relu_of_another_name=("'relax.nn.relu' in calls", "'relax.relu' in calls"),
-    tensors_of_tvm=("args[1].value.numpy()\n    bias", "args[1].value\n    bias", "weights.shape[1]", "int(weights.shape[1])"),
-)  # fmt: skip
-
-
-@alternative("u14_lab_byoc.layer")
-def call_by_call(tvm, function):
-    found = {"relu": False}
-    for binding in function.body.blocks[0].bindings:
-        call, name = binding.value, str(binding.value.op.name)
-        if name == "relax.matmul":
-            found["weights"] = np.array(call.args[1].value.numpy())
-            found["bias"] = np.zeros((found["weights"].shape[-1],), "int32")
-        elif name == "relax.add":
-            side = 1 if isinstance(call.args[0], tvm.relax.Var) else 0
-            found["bias"] = call.args[side].value.numpy()
-        elif name == "relax.dequantize":
-            found["scale"] = np.broadcast_to(call.args[1].value.numpy(), found["bias"].shape)
-        found["relu"] |= name == "relax.nn.relu"
-    return found
-
-
-alternatives(
-    "u14_lab_byoc.layer",
-    spread=(SCALE + ONES, f"np.full(bias.shape, {SCALE})"),
-    with_numpys_truth=("'relax.nn.relu' in calls", "np.bool_('relax.nn.relu' in calls)"),
-    without_the_last_block=("blocks[0]", "blocks[-1]"),
-)
-
-# ── generate ──
-
-mutants(
-    "u14_lab_byoc.generate",
     whole_tiles_only=("depth, dram = (min(chip.rows, k - row), ", "depth, dram = (chip.rows, "),
     whole_blocks_only=("width = min(chip.cols, n - first)", "width = chip.cols"),
     always_adds=("int(row > 0)", "1"),
@@ -222,24 +183,41 @@ def _by_blocks(m, k, n, relu, chip, deep):
     return "\n".join(text) + "\n"
 
 
-@alternative("u14_lab_byoc.generate")
-def with_larger_loads(m, k, n, relu, chip):
-    return _by_blocks(m, k, n, relu, chip, 4)
+def _coded(tvm, function, program, *more):
+    """Call by call, with another program."""
+    found = {}
+    for binding in function.body.blocks[0].bindings:
+        call, name = binding.value, str(binding.value.op.name)
+        if name == "relax.matmul":
+            found["weights"] = np.array(call.args[1].value.numpy())
+            n = found["weights"].shape[-1]
+            found["bias"] = np.zeros((n,), "int32")
+        elif name == "relax.add":
+            side = 1 if isinstance(call.args[0], tvm.relax.Var) else 0
+            found["bias"] = call.args[side].value.numpy()
+        elif name == "relax.dequantize":
+            found["scale"] = np.broadcast_to(call.args[1].value.numpy(), n)
+    relu = any(b.value.op.name == "relax.nn.relu" for b in function.body.blocks[0].bindings)
+    m, k = map(int, function.params[0].ty.shape)
+    return found | {"program": program(m, k, n, relu, *more)}
 
 
-@alternative("u14_lab_byoc.generate")
-def with_all_weights_of_a_block(m, k, n, relu, chip):
-    return _by_blocks(m, k, n, relu, chip, 1)
-
-
-@alternative("u14_lab_byoc.generate")
-def as_columns_of_pixels(m, k, n, relu, chip):
+def _as_columns(m, k, n, relu, chip):
     """x as an image of m lines of one pixel; hexadecimal numbers, remarks, an empty line."""
     text = _by_blocks(m, k, n, relu, chip, 2).replace("params=0 ", "params=0x0 ")
     lines = [line.replace(f"h=1 w={m}", f"h={m} w=1").replace(f"line={m * k}", f"line={k}")
              if line.startswith("lda") else line for line in text.splitlines()]  # fmt: skip
     return "# a layer\n\n" + "\n".join(f"{line}  ; dense" for line in lines)
 
+
+alternatives(
+    "u14_lab_byoc.generate",
+    with_larger_loads=lambda tvm, f, chip: _coded(tvm, f, _by_blocks, chip, 4),
+    with_all_weights_of_a_block=lambda tvm, f, chip: _coded(tvm, f, _by_blocks, chip, 1),
+    as_columns_of_pixels=lambda tvm, f, chip: _coded(tvm, f, _as_columns, chip),
+    spread=("calls['relax.dequantize'].args[1].value.numpy()" + ONES,
+            "np.full(bias.shape, calls['relax.dequantize'].args[1].value.numpy())"),
+)  # fmt: skip
 
 # ── run ──
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.plugins.byoc.build import op, written
+from course_lib.plugins.byoc.dense import between, layer
 from course_lib.plugins.byoc.tree import (
     Attrs,
     Function,
@@ -28,7 +29,6 @@ from course_lib.plugins.byoc.tree import (
     VarBinding,
     function,
 )
-from course_lib.plugins.byoc.dense import between, layer
 
 
 def region(

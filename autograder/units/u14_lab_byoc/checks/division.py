@@ -15,10 +15,10 @@ from autograder.check.framework import Wrong, background
 from autograder.check.shown import error_text, returned
 from course_lib.plugins.byoc import machine
 from course_lib.plugins.byoc.build import const, op, written
-from course_lib.plugins.byoc.tree import IRModule, TensorType, Var
-from course_lib.plugins.byoc.tvm import Tvm
 from course_lib.plugins.byoc.dense import between, layer
 from course_lib.plugins.byoc.told import Division, division
+from course_lib.plugins.byoc.tree import IRModule, TensorType, Var
+from course_lib.plugins.byoc.tvm import Tvm
 
 NAME = "u14_lab_byoc.divided"
 DIVIDE = "Divide a model between the chip and TVM's CPU"

@@ -13,9 +13,9 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background
 from autograder.check.shown import returned
 from course_lib.plugins.byoc import machine
+from course_lib.plugins.byoc.regions import calling, region
 from course_lib.plugins.byoc.tree import Function, IRModule, TensorType
 from course_lib.plugins.byoc.tvm import Tvm
-from course_lib.plugins.byoc.regions import calling, region
 
 NAME = "u14_lab_byoc.run"
 RUN = "Run a divided module: its regions on the chip, everything else on TVM's CPU"
