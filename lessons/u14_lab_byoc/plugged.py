@@ -14,20 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from course_lib.accelerator.compile.product import matrix
-from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.accelerator.core.simulate import Run
 from course_lib.plugins.byoc import machine
+from course_lib.plugins.byoc.memory import TEACHING, on_chip
 from course_lib.plugins.byoc.real import real
 from course_lib.plugins.byoc.told import told
 from course_lib.plugins.byoc.tree import IRModule
 from course_lib.plugins.byoc.tvm import Tvm
+from course_lib.plugins.ours import port_bytes
 from course_lib.plugins.tvm.package import installed, package
 from course_lib.recorded import recorded
-from lessons.u14_lab_byoc.chip import TEACHING, on_chip
 from lessons.u14_lab_byoc.programs import inputs, model
 
-LAYERS = ((16, 64, 96), (16, 96, 96), (16, 96, 64), (16, 64, 10))
 BY_TVM = recorded(__file__, "tvm.txt")
 
 
@@ -68,23 +66,13 @@ class Report:
         for ran in self.layers:
             shape = f"[{ran.m}, {ran.k}] · [{ran.k}, {ran.n}]"
             total, busy = ran.run.total, ran.run.times.busy
-            port = sum(_moved(ran.run).values()) / TEACHING.dma_bytes / total
+            port = port_bytes(ran.run.program, TEACHING) / TEACHING.dma_bytes / total
             lines.append(f"{ran.start:>5}  {shape:<22} {total:>8,} {ran.bound:>7,} "
                          f"{total / ran.bound:>6.2f} {busy[1] / total:>11.0%} {port:>10.0%}")  # fmt: skip
         lines.append(f"{self.starts:>5}  {'together':<22} {self.clocks:>8,} {self.bound:>7,} "
                      f"{self.clocks / max(1, self.bound):>6.2f}")  # fmt: skip
         same = "the same numbers as" if self.equal else "OTHER numbers than"
         return "\n".join([*lines, f"{self.by}: {same} its CPU alone"])
-
-
-def _moved(run: Run) -> dict[str, int]:
-    """Bytes over the port, by instruction."""
-    moved: dict[str, int] = {}
-    for i in run.program:
-        regions = (*i.reads(run.chip), *i.writes(run.chip))
-        size = sum(int(np.prod(r.counts)) for r in regions if r.memory == "dram")
-        moved[i.name] = moved.get(i.name, 0) + size
-    return moved
 
 
 def plugged(
@@ -131,9 +119,3 @@ def by_tvm(divided: Callable, module: IRModule) -> str:
     if not installed():
         return f"{BY_TVM['model']}({BY_TVM.words}, with our answer; TVM is not installed here)"
     return told(divided(package(), real(package(), module)))
-
-
-def by_library() -> int:
-    """The clocks of the model's four layers in the tiles that our own compiler chooses."""
-    layers = [matrix(*shape) for shape in LAYERS]
-    return sum(clocks(layer, choose_tile(layer, TEACHING), TEACHING) for layer in layers)

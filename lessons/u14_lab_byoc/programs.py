@@ -1,7 +1,7 @@
 """The model of the lab: four dense layers, with a sigmoid between the second and the third.
 
 It is a module of the stand-in (`course_lib/plugins/byoc`); `byoc.real` makes TVM's of it. Next
-room: chip.py.
+room: plugged.py.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from course_lib.plugins.byoc.tree import IRModule, TensorType, Var
 
 @cache
 def model() -> IRModule:
-    """16 rows through four layers. PyTorch's order of the weights in the first one, no bias in the third, no relu in the last."""
+    """16 rows through four layers: the weights of the first as PyTorch stores them, no bias in the
+    third, no relu in the last."""
     rng = np.random.default_rng(1400)
 
     def program(x: Var) -> Var:

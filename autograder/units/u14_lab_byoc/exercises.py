@@ -14,7 +14,7 @@ import numpy as np
 from autograder.check.rubrics import Rubric, Sample
 from course_lib.accelerator.chip import Chip
 from course_lib.exercises import exercise
-from lessons.u14_lab_byoc.chip import places
+from course_lib.plugins.byoc.memory import places
 
 
 @exercise("u14_lab_byoc.divided", unit=14, lab="byoc", points=5)

@@ -12,10 +12,10 @@ from autograder.units.u14_lab_byoc.checks import division, program, runtime
 from autograder.units.u14_lab_byoc.checks.division import BIASED, JOINED, PLAIN, REST
 from course_lib.plugins.byoc.build import const, op, written
 from course_lib.plugins.byoc.dense import between, layer
+from course_lib.plugins.byoc.memory import TEACHING
 from course_lib.plugins.byoc.regions import calling, region
 from course_lib.plugins.byoc.told import Division
 from course_lib.plugins.byoc.tree import GenericConst, IRModule, TensorType, Var
-from lessons.u14_lab_byoc.chip import TEACHING
 
 SEED = 141_428
 
@@ -68,7 +68,8 @@ def drawn(rng: np.random.Generator, length: int) -> tuple[IRModule, Division]:
                 on_chip = False
         return [x, *(value for value in more if value != x)]
 
-    return written(program, TensorType((int(rng.integers(1, 65)), 5), "int8")), Division(main, chains)  # fmt: skip
+    x = TensorType((int(rng.integers(1, 65)), 5), "int8")
+    return written(program, x), Division(main, chains)
 
 
 @hidden("u14_lab_byoc.divided", seed=SEED)
@@ -85,8 +86,10 @@ def computes_drawn_layers(generate, rng):
     """Layers and chips that were drawn for this run."""
     for number in range(25):
         rows, cols = (int(v) for v in rng.integers(2, 9, 2))
-        chip = replace(TEACHING, rows=rows, cols=cols, acts=int(rng.choice([1024, 2048, 8192])),
-                       weights=int(rng.choice([256, 1024])), accs=int(rng.choice([32, 64])))  # fmt: skip
+        acts, weights, accs = (
+            int(rng.choice(some)) for some in ((1024, 8192), (256, 1024), (32, 64))
+        )
+        chip = replace(TEACHING, rows=rows, cols=cols, acts=acts, weights=weights, accs=accs)
         most = min(chip.accs, chip.acts // 4 // max(rows, cols))
         m = most if number % 4 == 0 else int(rng.integers(1, most + 1))
         k, n = (int(v) for v in rng.integers(1, 40, 2))

@@ -5,26 +5,29 @@ For `divided` and `generate`, most are ours with one thing changed.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from autograder.check.framework import alternative, alternatives, mutants
-from lessons.u14_lab_byoc.chip import places
+from course_lib.plugins.byoc.memory import places
 
 # ── divided ──
 
+FUSE, THREE = "FuseOpsByPattern(rows)", "('sums_zero', 'step', 'zero')"
 FOLD = "module = transform.FoldConstant()(module)"
 MERGE = "return transform.MergeCompositeFunctions()(module)"
 mutants(
     "u14_lab_byoc.divided",
     not_folded=(FOLD, "pass"),
-    folded_last=(FOLD, "pass", MERGE, "return transform.FoldConstant()(transform.MergeCompositeFunctions()(module))"),
+    folded_last=(FOLD, "pass", MERGE, f"return transform.FoldConstant()({MERGE[7:]})"),
     not_merged=(MERGE, "return module"),
-    a_region_for_each_layer=("FuseOpsByPattern(rows)", "FuseOpsByPattern(rows, annotate_codegen=True)"),
-    constants_outside=("FuseOpsByPattern(rows)", "FuseOpsByPattern(rows, bind_constants=False)"),
+    a_region_for_each_layer=(FUSE, f"{FUSE[:-1]}, annotate_codegen=True)"),
+    constants_outside=(FUSE, f"{FUSE[:-1]}, bind_constants=False)"),
     another_chip=("chip.dense", "npu.dense"),
     only_with_relu=("for relu in (True, False)", "for relu in (True,)"),
     only_with_bias=("for bias in (True, False)", "for bias in (True,)"),
-    weights_may_be_computed=("dpl.is_const().has_dtype('int8')", "dpl.wildcard().has_dtype('int8')"),
+    weights_may_be_computed=("is_const().has_dtype", "wildcard().has_dtype"),
     a_bias_may_be_computed=("parts['bias'] = dpl.is_const()", "parts['bias'] = dpl.wildcard()"),
     a_scale_may_be_computed=("'scale': dpl.is_const()", "'scale': dpl.wildcard()"),
     x_of_any_type=("dpl.wildcard().has_dtype('int8')\n    parts", "dpl.wildcard()\n    parts"),
@@ -43,9 +46,9 @@ mutants(
     any_axis=(" and int(found['real'].attrs.axis) in (-1, 1)", ""),
     the_last_axis_by_one_name=("in (-1, 1)", "in (-1,)"),
     any_step=("'step', 'zero')", "'zero')", "[0, 1, 0]", "[0, 0]"),
-    any_zero_points=("('sums_zero', 'step', 'zero')", "('step',)", "[0, 1, 0]", "[1]"),
-    one_of_the_zero_points=("('sums_zero', 'step', 'zero')", "('step', 'zero')", "[0, 1, 0]", "[1, 0]"),
-    the_other_zero_point=("('sums_zero', 'step', 'zero')", "('sums_zero', 'step')", "[0, 1, 0]", "[0, 1]"),
+    any_zero_points=(THREE, "('step',)", "[0, 1, 0]", "[1]"),
+    one_of_the_zero_points=(THREE, "('step', 'zero')", "[0, 1, 0]", "[1, 0]"),
+    the_other_zero_point=(THREE, "('sums_zero', 'step')", "[0, 1, 0]", "[0, 1]"),
     nothing_for_the_chip=lambda tvm, module: module,
 )  # fmt: skip
 
@@ -68,35 +71,23 @@ def with_alternatives_in_one_pattern(tvm, module):
     whole = op("relax.quantize")(real, named("step", const()), named("z2", const()))
 
     def check(context):
-        found = context.annotated_expr
+        found, inside = context.annotated_expr, context.matched_bindings
+        call = {value.op.name: value for value in inside.values()}
         x, w = found["x"].ty, found["w"].ty
-        inside = set(context.matched_bindings)
-        result = [v for v, value in context.matched_bindings.items()
-                  if value.same_as(context.matched_expr)]  # fmt: skip
-        for var in inside - set(result):
-            if not set(context.var_usages[var]) <= inside:
-                return False
-        product = next(value for value in context.matched_bindings.values()
-                       if value.op.name == "relax.matmul")  # fmt: skip
-        types = (x.dtype, w.dtype, product.ty.dtype, context.matched_expr.ty.dtype)
-        if types != ("int8", "int8", "int32", "int8") or (x.ndim, w.ndim) != (2, 2):
+        leak = [var for var in inside if not {*context.var_usages[var]} <= {*inside}
+                and not inside[var].same_as(context.matched_expr)]  # fmt: skip
+        types = (x.dtype, w.dtype, call["relax.matmul"].ty.dtype, context.matched_expr.ty.dtype)
+        if leak or types != ("int8", "int8", "int32", "int8") or (x.ndim, w.ndim) != (2, 2):
             return False
-        n = int(w.shape[1])
-        axis = next(value for value in context.matched_bindings.values()
-                    if value.op.name == "relax.dequantize").attrs.axis  # fmt: skip
+        n, axis = int(w.shape[1]), int(call["relax.dequantize"].attrs.axis)
         bias = "bias" not in found or [int(d) for d in found["bias"].ty.shape] == [n]
         scale = [int(d) for d in found["scale"].ty.shape]
         numbers = [found[key].value.numpy().item() for key in ("z1", "step", "z2")]
-        return (
-            int(x.shape[0]) <= 64
-            and bias
-            and (not scale or scale == [n] and int(axis) % 2 == 1)
-            and numbers == [0, 1, 0]
-        )
+        good = bias and (not scale or (scale == [n] and axis % 2 == 1))
+        return int(x.shape[0]) <= 64 and good and numbers == [0, 1, 0]
 
-    fuse = relax.transform.FuseOpsByPattern(
-        [relax.transform.FusionPattern("chip.layer", whole, names, check)]
-    )
+    row = relax.transform.FusionPattern("chip.layer", whole, names, check)
+    fuse = relax.transform.FuseOpsByPattern([row])
     for step in (relax.transform.FoldConstant(), fuse, relax.transform.MergeCompositeFunctions()):
         module = step(module)
     return module
@@ -106,15 +97,16 @@ alternatives(
     "u14_lab_byoc.divided",
     the_shorter_patterns_first=("for bias in (True, False)", "for bias in (False, True)"),
     with_the_bias_in_front=("(value, parts['bias'])", "(parts['bias'], value)"),
-    as_objects=("FuseOpsByPattern(rows)",
-                "FuseOpsByPattern([transform.FusionPattern(*row) for row in rows])"),
-    one_row_after_the_other=("module = transform.FuseOpsByPattern(rows)(module)",
-                             "for row in rows:\n        module = transform.FuseOpsByPattern([row])(module)"),
+    as_objects=(FUSE, "FuseOpsByPattern([transform.FusionPattern(*row) for row in rows])"),
+    one_after_the_other=(f"module = transform.{FUSE}(module)",
+                         "for row in rows:\n        "
+                         "module = transform.FuseOpsByPattern([row])(module)"),
 )  # fmt: skip
 
 # ── generate ──
 
 NEXT = "next((o for o in operands if isinstance(o, tvm.ir.GenericConst)))"
+TILES = "range(0, k, chip.rows)"
 ONES = " * np.ones(bias.shape, np.float32)"
 mutants(
     "u14_lab_byoc.generate",
@@ -137,49 +129,44 @@ mutants(
     weights_column_by_column=("at.weights + row * n + first", "at.weights + first * k + row"),
     weights_without_a_pitch=("pitch={n}", "pitch={width}"),
     x_without_a_step=("bytes={depth} step={k}", "bytes={depth} step={depth}"),
-    the_step_of_dram_on_the_chip=("w={m} step={depth} line={m * depth}", "w={m} step={k} line={m * k}"),
+    the_step_of_dram_on_the_chip=("w={m} step={depth} line={m * depth}",
+                                  "w={m} step={k} line={m * k}"),
     the_same_columns_of_x=("dram={at.x + row}", "dram={at.x}"),
     y_block_by_block=("dram={at.y + first} h=1", "dram={at.y + first * m} h=1"),
     y_without_a_step=("bytes={width} step={n}", "bytes={width} step={width}"),
     results_over_x=("acts={result} dram", "acts=0 dram"),
     with_halt=("return '\\n'.join(lines)", "return '\\n'.join([*lines, 'halt'])"),
     as_a_list=("return '\\n'.join(lines)", "return lines"),
-    for_the_teaching_chip=("range(0, k, chip.rows)", "range(0, k, 4)", "min(chip.rows, k - row)", "min(4, k - row)"),
-    all_of_x_at_once=("range(0, k, chip.rows)", "range(0, k, k)", "min(chip.rows, k - row)", "k"),
+    for_the_teaching_chip=(TILES, "range(0, k, 4)", "min(chip.rows, k - row)", "min(4, k - row)"),
+    all_of_x_at_once=(TILES, "range(0, k, k)", "min(chip.rows, k - row)", "k"),
 )  # fmt: skip
 
 
 def _by_blocks(m, k, n, relu, chip, deep):
     """All weights of a block with one `ldw` where they fit, `deep` tiles of x with one `lda`."""
-    at, text = places(m, k, n, chip), []
-    piece = m * max(chip.rows, chip.cols)
-    deep = max(1, min(deep, chip.acts // 4 // piece))
-    whole = 2 * k * chip.cols <= chip.weights
+    at, text, low = places(m, k, n, chip), [], " low=0" if relu else ""
+    deep = chip.rows * max(1, min(deep, chip.acts // 4 // (m * max(chip.rows, chip.cols))))
+    whole, y = 2 * k * chip.cols <= chip.weights, chip.acts // 2
     for block, first in enumerate(range(0, n, chip.cols)):
-        width = min(chip.cols, n - first)
-        base = block % 2 * chip.weights // 2
+        w, base = min(chip.cols, n - first), block % 2 * chip.weights // 2
         text.append(f"ldb params={block % 2} dram={at.params + 8 * chip.cols * block} count=1")
+        load = f"ldw bytes={w} pitch={n} dram="
         if whole:
-            text.append(
-                f"ldw dram={at.weights + first} weights={base} rows={k} bytes={width} pitch={n}"
-            )
-        for number, start in enumerate(range(0, k, chip.rows * deep)):
-            d, acts = min(chip.rows * deep, k - start), number % 2 * chip.acts // 4
-            text.append(
-                f"lda dram={at.x + start} acts={acts} h=1 w={m} bytes={d} step={k} line={m * k}"
-            )
+            text.append(f"{load}{at.weights + first} weights={base} rows={k}")
+        for start in range(0, k, deep):
+            d, acts = min(deep, k - start), start // deep % 2 * chip.acts // 4
+            text.append(f"lda dram={at.x + start} acts={acts} h=1 w={m} bytes={d} step={k} "
+                        f"line={m * k}")  # fmt: skip
             for row in range(start, start + d, chip.rows):
-                depth = min(chip.rows, k - row)
-                here = base + row * width if whole else 0
+                depth, here = min(chip.rows, k - row), base + row * w if whole else 0
                 if not whole:
-                    text.append(
-                        f"ldw dram={at.weights + row * n + first} weights=0 rows={depth} bytes={width} pitch={n}"
-                    )
-                text += [f"preload weights={here} k={depth} n={width} pitch={width}",
-                         f"matmul acts={acts + row - start} h=1 w={m} step={d} line={m * d} k={depth} n={width} accs=0 add={int(row > 0)}"]  # fmt: skip
-        low = " low=0" if relu else ""
-        text += [f"act accs=0 n={width} params={block % 2} acts={chip.acts // 2} h=1 w={m} step={width} line={m * width}{low}",
-                 f"st acts={chip.acts // 2} dram={at.y + first} h=1 w={m} bytes={width} step={n} line={n * m}"]  # fmt: skip
+                    text.append(f"{load}{at.weights + row * n + first} weights=0 rows={depth}")
+                text.append(f"preload weights={here} k={depth} n={w} pitch={w}")
+                text.append(f"matmul acts={acts + row - start} h=1 w={m} step={d} line={m * d} "
+                            f"k={depth} n={w} accs=0 add={int(row > 0)}")  # fmt: skip
+        text.append(f"act accs=0 n={w} params={block % 2} acts={y} h=1 w={m} step={w} line={m * w}"
+                    f"{low}\nst acts={y} dram={at.y + first} h=1 w={m} bytes={w} step={n} "
+                    f"line={n * m}")  # fmt: skip
     return "\n".join(text) + "\n"
 
 
@@ -222,62 +209,41 @@ alternatives(
 # ── run ──
 
 REGISTER = "tvm.register_global_func('relax.ext.chip', codegen, override=True)"
+ARRAYS, FILLED = "[tensor.numpy() for tensor in tensors[:count]]", "zip(tensors[count:], results"
+COPY = "tensor.copyfrom(result)"
 mutants(
     "u14_lab_byoc.run",
     no_code_generator=(REGISTER, "pass"),
     of_another_name=("relax.ext.chip", "relax.ext.npu"),
     before_codegen=("called = tvm.relax.transform.RunCodegen()(module)", "called = module"),
     only_the_first_region=("for region in regions", "for region in regions[:1]"),
-    by_the_name_of_the_composite=("region.attrs['global_symbol']", "region.attrs['Codegen']"),
-    results_first=("tensors[:count]]", "tensors[len(tensors) - count:]]", "tensors[count:]", "tensors[:len(tensors) - count]"),
-    results_returned_only=("tensor.copyfrom(result)", "pass"),
-    only_the_first_result=("tensor.copyfrom(result)\n", "tensor.copyfrom(result)\n            break\n"),
-    results_in_the_other_order=("zip(tensors[count:], results", "zip(tensors[count:], results[::-1]"),
+    by_the_name_of_the_backend=("region.attrs['global_symbol']", "region.attrs['Codegen']"),
+    results_first=(ARRAYS, "[t.numpy() for t in tensors[len(tensors) - count:]]",
+                   "tensors[count:]", "tensors[:len(tensors) - count]"),
+    results_returned_only=(COPY, "pass"),
+    only_the_first_result=(f"{COPY}\n", f"{COPY}\n            break\n"),
+    results_in_the_other_order=(FILLED, f"{FILLED}[::-1]"),
     a_tensor_not_an_array=("(tvm.runtime.tensor(x)).numpy()", "(tvm.runtime.tensor(x))"),
     operands_as_tensors=("tensor.numpy() for tensor", "tensor for tensor"),
-    the_chip_starts_twice=("results = start(region,", "start(region, [tensor.numpy() for tensor in tensors[:count]])\n        results = start(region,"),
+    the_chip_starts_twice=("results = start(region,",
+                           f"start(region, {ARRAYS})\n        results = start(region,"),
+    # the loop's variable is read when the function is called
+    the_last_region_in_all=("_packed(region, start)", "lambda *t: _packed(region, start)(*t)"),
 )  # fmt: skip
-
-
-def _late(tvm, module, x, start):
-    """Each function calls the chip with the last region: the loop's variable is read too late."""
-
-    def codegen(regions, options, constants):
-        for region in regions:
-
-            def packed(*tensors):
-                count = len(region.params)
-                for t, y in zip(
-                    tensors[count:],
-                    start(region, [t.numpy() for t in tensors[:count]]),
-                    strict=True,
-                ):
-                    t.copyfrom(y)
-
-            tvm.register_global_func(str(region.attrs["global_symbol"]), packed, override=True)
-        return []
-
-    tvm.register_global_func("relax.ext.chip", codegen, override=True)
-    module = tvm.relax.transform.RunCodegen()(module)
-    machine = tvm.relax.VirtualMachine(tvm.compile(module), tvm.cpu())
-    return machine["main"](tvm.runtime.tensor(x)).numpy()
-
-
-mutants("u14_lab_byoc.run", the_last_region_in_all=_late)
 
 
 @alternative("u14_lab_byoc.run")
 def with_partial(tvm, module, x, start):
-    from functools import partial
-
     def call(region, *tensors):
         results = start(region, tuple(t.numpy() for t in tensors[: len(region.params)]))
         for place, values in enumerate(results, len(region.params)):
             tensors[place].copyfrom(values)
 
     def codegen(regions, options, names):
-        return [tvm.register_global_func(str(r.attrs["global_symbol"]), partial(call, r), override=True)
-                for r in regions] and []  # fmt: skip
+        for r in regions:
+            symbol = str(r.attrs["global_symbol"])
+            tvm.register_global_func(symbol, partial(call, r), override=True)
+        return []
 
     tvm.register_global_func("relax.ext.chip", codegen, override=True)
     divided = tvm.relax.transform.RunCodegen()(module)
@@ -287,7 +253,7 @@ def with_partial(tvm, module, x, start):
 
 alternatives(
     "u14_lab_byoc.run",
-    with_a_lambda=("_packed(region, start), override", "lambda *t, f=_packed(region, start): f(*t), override"),
-    with_a_tuple=("[tensor.numpy() for tensor in tensors[:count]]", "tuple(t.numpy() for t in tensors[:count])"),
+    with_a_lambda=("_packed(region, start)", "lambda *t, f=_packed(region, start): f(*t)"),
+    with_a_tuple=(ARRAYS, "tuple(t.numpy() for t in tensors[:count])"),
     without_a_target=(", target=tvm.target.Target({'kind': 'llvm'})", ""),
 )  # fmt: skip

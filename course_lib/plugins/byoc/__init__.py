@@ -11,7 +11,7 @@ dpl.py        patterns, and what they match
 transform.py  the passes of a partition         machine.py    values of ops, and the machine
 tvm.py        all of it under TVM's names       real.py       a module as one of the real TVM
 dense.py      dense layers of integers          regions.py    divided modules, by hand
-told.py       a divided module in short
+memory.py     a layer in the chip's DRAM        told.py       a divided module in short
 
 Next room: `tree.py`.
 """

@@ -44,14 +44,20 @@ def written(program: Callable[..., Var | Sequence[Var]], *types: TensorType) -> 
 def op(name: str, *operands: Var | GenericConst, **attrs: Any) -> Var:
     """A binding for a call of `relax.NAME`."""
     call = OPS[f"relax.{name}"]
-    zeros = [o.value.numpy() if isinstance(o, GenericConst) else np.zeros(o.ty.shape, o.ty.dtype)
-             for o in operands if isinstance(o, GenericConst) or isinstance(o.ty, TensorType)]  # fmt: skip
+    zeros = [_zeros(operand) for operand in operands]
     made = call(*zeros, **attrs)
     ty = TensorType(made.shape, made.dtype.name)
     var = Var(f"lv{len(_bindings[-1])}", ty)
     value = RelaxCall(Op(f"relax.{name}"), operands, Attrs(tuple(attrs.items())), ty)
     _bindings[-1].append(VarBinding(var, value))
     return var
+
+
+def _zeros(operand: Var | GenericConst) -> np.ndarray:
+    if isinstance(operand, GenericConst):
+        return operand.value.numpy()
+    assert isinstance(operand.ty, TensorType)
+    return np.zeros(operand.ty.shape, operand.ty.dtype)
 
 
 def const(values: Any, dtype: str | None = None) -> GenericConst:

@@ -44,8 +44,9 @@ def layer(x: Var, n: int, bias: bool = True, relu: bool = True, transposed: bool
     if bias:
         operands = value, other.get("bias_value") or bias_of(n, rng)
         value = op("add", *operands[:: -1 if other.get("bias_first") else 1])
-    value = op("dequantize", value, other.get("scale") or scale_of(k, n, rng),
-               other.get("sums_zero") or const(0, sums_type), axis=other.get("axis", -1), out_dtype="float32")  # fmt: skip
+    scale, zero = other.get("scale") or scale_of(k, n, rng), other.get("sums_zero")
+    value = op("dequantize", value, scale, zero or const(0, sums_type),
+               axis=other.get("axis", -1), out_dtype="float32")  # fmt: skip
     value = op("nn.relu", value) if relu else value
     out = other.get("out", "int8")
     return op("quantize", value, other.get("step") or const(1, "float32"),

@@ -3,7 +3,7 @@
     region("fused_0_chip", "int8", (4, 8), [Layer(0, 6)], outputs=[1])
     calling([a, "sigmoid", b])          main: the region a, a sigmoid, the region b
 
-Next room: `told.py`.
+Next room: `memory.py`.
 """
 
 from __future__ import annotations

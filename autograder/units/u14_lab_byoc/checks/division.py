@@ -114,43 +114,42 @@ def bare(x: Var, n: int = 3, **other: Any) -> Var:
     return layer(x, n, False, False, **other)
 
 
+def real(x: Var) -> Var:
+    return op("dequantize", x, const(0.01, "float32"), const(0, "int32"), axis=-1,
+              out_dtype="float32")  # fmt: skip
+
+
+def whole(x: Var, step: int = 1) -> Var:
+    return op("quantize", x, const(step, "float32"), const(0, "int8"), axis=-1, out_dtype="int8")
+
+
+def product(x: Var) -> Var:
+    return op("matmul", x, W, out_dtype="int32")
+
+
 def _inner(x: Var, which: int) -> list[Var]:
     """A layer whose value number `which` is a result, too."""
-    steps = [op("matmul", x, W, out_dtype="int32")]
+    steps = [product(x)]
     steps.append(op("add", steps[-1], const([1, 2, 3], "int32")))
-    steps.append(op("dequantize", steps[-1], const(0.01, "float32"), const(0, "int32"), axis=-1,
-                    out_dtype="float32"))  # fmt: skip
+    steps.append(real(steps[-1]))
     steps.append(op("nn.relu", steps[-1]))
-    steps.append(op("quantize", steps[-1], const(1, "float32"), const(0, "int8"), axis=-1,
-                    out_dtype="int8"))  # fmt: skip
-    return [steps[-1], steps[which]]
+    return [whole(steps[-1]), steps[which]]
 
 
 def _read_first_by_another(x: Var) -> list[Var]:
     """The sums are read by the processor before the layer goes on."""
-    sums = op("matmul", x, W, out_dtype="int32")
-    other = op("negative", sums)
-    real = op("dequantize", op("add", sums, const([1, 2, 3], "int32")), const(0.01, "float32"),
-              const(0, "int32"), axis=-1, out_dtype="float32")  # fmt: skip
-    y = op("quantize", real, const(1, "float32"), const(0, "int8"), axis=-1, out_dtype="int8")
-    return [y, other]
+    other = op("negative", sums := product(x))
+    return [whole(real(op("add", sums, const([1, 2, 3], "int32")))), other]
 
 
 def _read_by_a_layer(x: Var) -> Var:
     """The sums of a layer, and a relu of them behind the layer."""
-    sums = op("matmul", x, W, out_dtype="int32")
-    real = op("dequantize", sums, const(0.01, "float32"), const(0, "int32"), axis=-1,
-              out_dtype="float32")  # fmt: skip
-    y = op("quantize", real, const(1, "float32"), const(0, "int8"), axis=-1, out_dtype="int8")
-    return op("add", op("quantize", op("nn.relu", real), const(2, "float32"), const(0, "int8"),
-                        axis=-1, out_dtype="int8"), y)  # fmt: skip
+    y = whole(sums := real(product(x)))
+    return op("add", whole(op("nn.relu", sums), 2), y)
 
 
 def _relu_first(x: Var) -> Var:
-    sums = op("nn.relu", op("matmul", x, W, out_dtype="int32"))
-    real = op("dequantize", sums, const(0.01, "float32"), const(0, "int32"), axis=-1,
-              out_dtype="float32")  # fmt: skip
-    return op("quantize", real, const(1, "float32"), const(0, "int8"), axis=-1, out_dtype="int8")
+    return whole(real(op("nn.relu", product(x))))
 
 
 def _out_and_back(x: Var) -> Var:
@@ -216,7 +215,7 @@ LEFT = [
     case(_read_first_by_another, "matmul negative add dequantize quantize", [], LEAK),
     case(_read_by_a_layer, "matmul dequantize quantize nn.relu quantize add", [], LEAK),
     case(_relu_first, "matmul nn.relu dequantize quantize", [], CHAIN),
-    case(lambda x: op("matmul", x, W, out_dtype="int32"), "matmul", [], INSIDE),
+    case(product, "matmul", [], INSIDE),
     case(lambda x: layer(bare(x, 5, step=const(2, "float32")), 3), f"{_PLAIN} R", [BR], REST),
 ]  # fmt: skip
 

@@ -18,10 +18,10 @@ from course_lib.accelerator.core.simulate import Run, simulate
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.plugins.byoc import machine
 from course_lib.plugins.byoc.build import const
+from course_lib.plugins.byoc.memory import TEACHING, filled, places, with_tokens
 from course_lib.plugins.byoc.regions import composite
 from course_lib.plugins.byoc.tree import Function, GenericConst, IRModule, RelaxCall, TensorType
 from course_lib.plugins.byoc.tvm import Tvm
-from lessons.u14_lab_byoc.chip import TEACHING, filled, places, with_tokens
 
 NAME = "u14_lab_byoc.generate"
 CODE = "The code of a layer: a program for the chip, and the numbers that it needs in DRAM"
@@ -67,11 +67,12 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
         array = isinstance(have, np.ndarray)
         if not array or have.dtype != dtype or not np.array_equal(have, want):
             shown = f"{have.dtype}{list(have.shape)}\n{have}" if array else returned(have)
+            due = f"{want.dtype}{list(want.shape)}\n{want}"
             raise Wrong(f'"{key}" must be what the layer has.', program=about, got=shown,
-                        expected=f"{want.dtype}{list(want.shape)}\n{want}", spec=quoted)  # fmt: skip
+                        expected=due, spec=quoted)  # fmt: skip
     text = _text(got["program"], about)
     x = (rng.integers(1, 128, (m, k)) * rng.choice([-1, 1], (m, k))).astype(np.int8)
-    due, at = machine.run(function, [x], IRModule(()))[0], places(m, k, n, chip)
+    result, at = machine.run(function, [x], IRModule(()))[0], places(m, k, n, chip)
     before = filled(got, x, chip)
     after, program = before.copy(), f"{about}{text}"
     try:
@@ -83,11 +84,11 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
         raise Wrong(f"Byte {changed[0]} of DRAM is no byte of y and must stay.", program=program,
                     spec=ONLY)  # fmt: skip
     y = after[at.y :].reshape(m, n)
-    if (wrong := np.argwhere(y != due)).size:
+    if (wrong := np.argwhere(y != result)).size:
         row, column = (int(i) for i in wrong[0])
-        raise Wrong(f"y[{row}, {column}] must be {due[row, column]}; {len(wrong)} of {m * n} bytes "
+        raise Wrong(f"y[{row}, {column}] must be {result[row, column]}; {len(wrong)} of {m * n} bytes "
                     "are wrong.", program=program, got=str(y[row, column]),
-                    expected=str(due[row, column]), spec=spec)  # fmt: skip
+                    expected=str(result[row, column]), spec=spec)  # fmt: skip
     return run
 
 

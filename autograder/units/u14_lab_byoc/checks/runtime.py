@@ -43,18 +43,16 @@ def runs(run: Any, module: IRModule, seed: int, spec: str) -> None:
     wrong: list[Wrong] = []
 
     def start(region: Any, operands: Any) -> list[np.ndarray]:
-        good = isinstance(region, Function) and "Codegen" in region.attrs
-        if not good or str(region.attrs["global_symbol"]) not in symbols:
-            wrong.append(Wrong("The chip must be started with a region.", program=f"{module}\n",
-                               got=returned(region), spec=START))  # fmt: skip
-            raise wrong[-1]
-        arrays = isinstance(operands, (list, tuple)) and all(
-            isinstance(o, np.ndarray) for o in operands
-        )
-        shapes = [(p.ty.shape, p.ty.dtype) for p in region.params if isinstance(p.ty, TensorType)]
-        if not arrays or [(o.shape, o.dtype.name) for o in operands] != shapes:
-            wrong.append(Wrong("The operands must be the region's, as numpy arrays.",
-                               program=f"{module}\n", got=returned(operands), spec=START))  # fmt: skip
+        good = isinstance(region, Function) and region.attrs.get("global_symbol") in symbols
+        types = [p.ty for p in region.params] if good else []
+        arrays = isinstance(operands, (list, tuple)) and [
+            TensorType(o.shape, o.dtype.name) for o in operands if isinstance(o, np.ndarray)
+        ]
+        if not good or arrays != types or len(operands) != len(types):
+            what = "the region's operands, as numpy arrays" if good else "a region"
+            got = returned(operands if good else region)
+            wrong.append(Wrong(f"The chip must be started with {what}.", program=f"{module}\n",
+                               got=got, spec=START))  # fmt: skip
             raise wrong[-1]
         started.append(str(region.attrs["global_symbol"]))
         return [np.ascontiguousarray(y) for y in machine.run(region, operands, module)]

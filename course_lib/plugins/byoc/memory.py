@@ -3,7 +3,7 @@
     places(16, 64, 96, TEACHING)          where x, the weights, the parameters and y begin
     on_chip(text, layer, x, TEACHING)     y, and the Run with its clocks
 
-Next room: plugged.py.
+Next room: `told.py`.
 """
 
 from __future__ import annotations
