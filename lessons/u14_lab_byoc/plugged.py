@@ -1,7 +1,7 @@
 """The three pieces together: the model of the lab in TVM, with the chip's simulator as its chip.
 
     report = plugged(divided, generate, run)
-    print(report)            layer by layer: starts, clocks, bytes; equal to TVM's CPU or not
+    print(report)            layer by layer: start, clocks, port; equal to TVM's CPU or not
 
 Where TVM is not installed, the stand-in runs the same, and says so. Next room: autograder/units.
 """
@@ -44,6 +44,12 @@ class Ran(NamedTuple):
         return -(-self.m * self.k * self.n // TEACHING.macs)
 
 
+    @property
+    def port(self) -> float:
+        """The clocks in which the port moves bytes."""
+        return port_bytes(self.run.program, TEACHING) / TEACHING.dma_bytes
+
+
 @dataclass(eq=False)
 class Report:
     """What ran where. `equal`: are all numbers those of the CPU alone?"""
@@ -61,16 +67,21 @@ class Report:
     def bound(self) -> int:
         return sum(ran.bound for ran in self.layers)
 
+    @property
+    def port(self) -> float:
+        """The share of the clocks in which the port moves bytes."""
+        return sum(ran.port for ran in self.layers) / self.clocks
+
     def __str__(self) -> str:
         lines = ["start  [m, k] · [k, n]        clocks   bound  times  array busy  port busy"]
         for ran in self.layers:
             shape = f"[{ran.m}, {ran.k}] · [{ran.k}, {ran.n}]"
             total, busy = ran.run.total, ran.run.times.busy
-            port = port_bytes(ran.run.program, TEACHING) / TEACHING.dma_bytes / total
+            shares = f"{busy[1] / total:>11.0%} {ran.port / total:>10.0%}"
             lines.append(f"{ran.start:>5}  {shape:<22} {total:>8,} {ran.bound:>7,} "
-                         f"{total / ran.bound:>6.2f} {busy[1] / total:>11.0%} {port:>10.0%}")  # fmt: skip
+                         f"{total / ran.bound:>6.2f} {shares}")  # fmt: skip
         lines.append(f"{self.starts:>5}  {'together':<22} {self.clocks:>8,} {self.bound:>7,} "
-                     f"{self.clocks / max(1, self.bound):>6.2f}")  # fmt: skip
+                     f"{self.clocks / self.bound:>6.2f} {'':>11} {self.port:>10.0%}")  # fmt: skip
         same = "the same numbers as" if self.equal else "OTHER numbers than"
         return "\n".join([*lines, f"{self.by}: {same} its CPU alone"])
 
@@ -86,7 +97,7 @@ def plugged(
     report = Report(by)
 
     def start(region: Any, operands: list[np.ndarray]) -> list[np.ndarray]:
-        values = dict(zip(region.params, operands, strict=True))
+        values: dict[Any, Any] = dict(zip(region.params, operands, strict=True))
         for binding in region.body.blocks[0].bindings:
             call = binding.value
             if isinstance(call, tvm.relax.Function):  # a layer; the next binding calls it

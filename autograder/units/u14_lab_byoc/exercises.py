@@ -192,28 +192,27 @@ def _packed(region: Any, start: Callable) -> Callable:
 
 @exercise("u14_lab_byoc.why", unit=14, lab="byoc", points=3, kind="explain")
 def why() -> Rubric:
-    """Conclude from your own table. First, which share of the clocks beyond the bound comes from
-    the port (operands loaded again, the latency of each load), and which part of your generator
-    would you change next? Name the instruction. Second, TVM joined four layers into two regions.
-    What does your backend gain from a region of two layers, and what would it have to do to gain
-    more? Third, name one condition of `divided` whose loss no crash would show, and say what the
-    user would see. Write four to six sentences; each answer is worth a point.
+    """Conclude from your own table. First, say what the array of your program waits for, with
+    figures of one layer, and which instruction you would change next. Second, TVM put layers that
+    follow each other into one region. Say what your backend gains from that, and what it would have
+    to do to gain more. Third, name one condition of `divided` whose loss no error would show, and
+    say what a user would see. Write four to six sentences; each of the three answers is worth a
+    point.
     """
     return Rubric(
         criteria="1 point: says from the table that the array is busy about half of the clocks and "
-        "the port for two thirds (or the figures of the answer's own generator), that x is loaded "
-        "again for each block of columns (24 times in a layer with 96), or that each small lda and "
-        "ldw pays its latency of 10 clocks, and names a change that fits: fewer and larger ldw (a "
-        "whole column of tiles), lda of more columns of x, x kept on the chip, loads of the next "
-        "step before the work of this one. "
+        "the port two thirds (or the figures of the answer's own generator), derives it for one "
+        "layer (x is loaded again for each block of columns, 24 times in a layer with 96; or each "
+        "small lda and ldw pays 10 clocks of latency), and names a change that fits: fewer and "
+        "larger ldw or lda, x kept on the chip, loads of the next step before the work of this "
+        "one. Half a point without figures. "
         "1 point: a region of two layers saves a start and a trip of the tensor through TVM, and "
         "no clock of the chip, because each layer still stores y to DRAM and loads it again; to "
         "gain more, the generator would keep the result of the first layer in acts. "
         "1 point: a condition whose loss gives wrong numbers in silence: zero points, the scale "
-        "of quantize, the shape of the bias (one number for all columns would be padded), computed "
-        "weights that are frozen, element types; the user sees other results, perhaps a lower "
-        "accuracy, and only a comparison with TVM's CPU shows it. Half a point for a condition "
-        "that leads to an error.",
+        "of quantize, the axis of the scale, computed weights, element types; the user sees other "
+        "results, perhaps a lower accuracy, and only a comparison with TVM's CPU shows it. Half a "
+        "point for a condition whose loss leads to an error.",
         samples=(
             Sample(3, "My program takes 42,996 clocks and the bound is 22,144; the array is busy "
                    "for 52 % of them and the port for 69 %. In the layer of 96 x 96, each of 24 "

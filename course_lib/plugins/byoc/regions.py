@@ -36,7 +36,7 @@ def region(
     outputs: Sequence[int], seed: int = 0,
 ) -> Function:  # fmt: skip
     """A function with Codegen. `chain` has for each layer the number of the value that it reads (0
-    is x), its outputs, and what `layer` is told beside; `outputs` has the numbers of the results."""
+    is x), its columns, and what `layer` is told beside; `outputs` has numbers of values, too."""
     rng = np.random.default_rng(seed)
     values, bindings = [Var("x", x)], []
     for number, (read, n, how) in enumerate(chain, 1):
@@ -67,8 +67,8 @@ def calling(x: TensorType, steps: Sequence[Function | str]) -> IRModule:
     bindings: list[VarBinding] = []
     for number, step in enumerate(steps):
         if isinstance(step, str):
-            host = written(lambda *given, f=step: _on_the_host(f, *given),
-                           *[v.ty for v in values if isinstance(v.ty, TensorType)])["main"]  # fmt: skip
+            types = [v.ty for v in values if isinstance(v.ty, TensorType)]
+            host = written(lambda *given, f=step: _on_the_host(f, *given), *types)["main"]
             named = {p: v for p, v in zip(host.params, values, strict=True)}
             for b in host.bindings:
                 named[b.var] = Var(f"h{number}_{b.var.name}", b.var.ty)
@@ -77,14 +77,14 @@ def calling(x: TensorType, steps: Sequence[Function | str]) -> IRModule:
                 bindings.append(VarBinding(named[b.var], replace(b.value, args=args)))
             values = [named[host.results[0]]]
             continue
-        types = tuple(r.ty for r in step.results)
-        ty: Any = types[0] if len(types) == 1 else TupleType(types)  # type: ignore[arg-type]
+        made = tuple(r.ty for r in step.results if isinstance(r.ty, TensorType))
+        ty = made[0] if len(made) == 1 else TupleType(made)
         whole = Var(f"r{number}", ty)
         called = GlobalVar(str(step.attrs["global_symbol"]))
         bindings.append(VarBinding(whole, RelaxCall(called, (values[0],), Attrs(), ty)))
         values = [whole]
-        if len(types) > 1:
-            values = [Var(f"r{number}_{k}", t) for k, t in enumerate(types)]
+        if len(made) > 1:
+            values = [Var(f"r{number}_{k}", t) for k, t in enumerate(made)]
             bindings += [VarBinding(v, TupleGetItem(whole, k)) for k, v in enumerate(values)]
     parts = {str(s.attrs["global_symbol"]): s for s in steps if isinstance(s, Function)}
     main = function([Var("x0", x)], bindings, values)

@@ -316,7 +316,9 @@ def RunCodegen(registered: Registered, target_options: dict | None = None) -> Pa
             if f"relax.ext.{name}" not in registered:
                 raise ValueError(f"RunCodegen finds no function with the name relax.ext.{name}")
             functions = [f for f in regions.values() if f.attrs["Codegen"] == name]
-            registered[f"relax.ext.{name}"](functions, target_options or {}, {})
+            made = registered[f"relax.ext.{name}"](functions, target_options or {}, {})
+            if not isinstance(made, (list, tuple)) or made:
+                raise TypeError(f"relax.ext.{name} must return a list of machine code: []")
         main = module["main"]
         bindings = [
             VarBinding(b.var, replace(b.value, op=ExternFunc(b.value.op.name_hint)))

@@ -195,8 +195,8 @@ class IRModule:
     def with_main(self, main: Function, more: Iterable[tuple[str, Function]] = ()) -> IRModule:
         """Another `main`, and more functions; what nothing calls goes."""
         known = {**dict(self.parts), **dict(more), "main": main}
-        called = {b.value.op.name_hint for b in main.bindings
-                  if isinstance(b.value, RelaxCall) and isinstance(b.value.op, GlobalVar)}  # fmt: skip
+        calls = (b.value.op for b in main.bindings if isinstance(b.value, RelaxCall))
+        called = {op.name_hint for op in calls if isinstance(op, GlobalVar)}
         return IRModule(tuple((n, f) for n, f in known.items() if n in called or n == "main"))
 
     def __str__(self) -> str:

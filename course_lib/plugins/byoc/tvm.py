@@ -48,7 +48,7 @@ class Tvm:
                 Function=tree.Function, Tuple=tree.Tuple, Var=tree.Var,
             ),
             runtime=_Names("tvm.runtime", tensor=lambda values: tree.Tensor(np.array(values))),
-            target=_Names("tvm.target", Target=lambda what: what),
+            target=_Names("tvm.target", Target=_target),
             ir=_Names("tvm.ir", Call=tree.RelaxCall, GenericConst=tree.GenericConst, Op=tree.Op,
                       Tuple=tree.Tuple, Var=tree.Var),
         )  # fmt: skip
@@ -71,6 +71,13 @@ class Tvm:
             raise AttributeError(name)
         known = "relax, runtime, target, ir, register_global_func, compile, cpu"
         raise AttributeError(f"the stand-in for TVM has no tvm.{name}, but {known}")
+
+
+def _target(what: Any) -> Any:
+    """A name, or a dict with a kind."""
+    if not isinstance(what, str) and "kind" not in what:
+        raise ValueError(f'a target is {{"kind": "llvm"}} here, got {what!r:.60}')
+    return what
 
 
 def _passes(known: machine.Registered) -> dict[str, Any]:

@@ -86,8 +86,8 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
     y = after[at.y :].reshape(m, n)
     if (wrong := np.argwhere(y != result)).size:
         row, column = (int(i) for i in wrong[0])
-        raise Wrong(f"y[{row}, {column}] must be {result[row, column]}; {len(wrong)} of {m * n} bytes "
-                    "are wrong.", program=program, got=str(y[row, column]),
+        raise Wrong(f"y[{row}, {column}] must be {result[row, column]}; {len(wrong)} of {m * n} "
+                    "bytes are wrong.", program=program, got=str(y[row, column]),
                     expected=str(result[row, column]), spec=spec)  # fmt: skip
     return run
 
@@ -151,7 +151,7 @@ def worth(clocks: int) -> float:
 @checks(NAME, spec=POINTS)
 def clocks_of_the_model(generate):
     """Clocks of the four layers of the model."""
-    clocks = sum(computes(generate, *shape, TEACHING, seed=number).total
-                 for number, shape in enumerate(MODEL))  # fmt: skip
+    clocks = sum(computes(generate, m, k, n, how, TEACHING, seed=number).total
+                 for number, (m, k, n, how) in enumerate(MODEL))  # fmt: skip
     return Score(worth(clocks), f"{clocks:,} clocks, {clocks / BOUND:.2f} times {BOUND:,}; "
                  "all points up to 2.00")  # fmt: skip
