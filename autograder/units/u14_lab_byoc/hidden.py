@@ -9,30 +9,23 @@ import numpy as np
 
 from autograder.check.framework import hidden
 from autograder.units.u14_lab_byoc.checks import division, program, runtime
-from autograder.units.u14_lab_byoc.checks.division import BIASED, JOINED, PLAIN, REST
+from autograder.units.u14_lab_byoc.checks.division import BIASED, JOINED, REST
 from course_lib.plugins.byoc.build import const, op, written
 from course_lib.plugins.byoc.dense import between, layer
 from course_lib.plugins.byoc.memory import TEACHING
 from course_lib.plugins.byoc.regions import calling, region
 from course_lib.plugins.byoc.told import Division
-from course_lib.plugins.byoc.tree import GenericConst, IRModule, TensorType, Var
+from course_lib.plugins.byoc.tree import IRModule, TensorType, Var
 
 SEED = 141_428
 
 
-def _wrongs(n: int, rng: np.random.Generator) -> list[dict[str, Any]]:
-    """Parts of a layer, each of which the chip cannot do."""
-
-    def real(value: float) -> GenericConst:
-        return const(value, "float32")
-
-    return [
-        {"step": real(rng.choice([0.25, 0.5, 2, 4]))},
-        {"zero": const(rng.choice([-5, 1, 9]), "int8")},
-        {"sums_zero": const(rng.choice([-100, 1, 3]), "int32")},
-        {"bias_value": const(rng.integers(-9, 9, (1, n)), "int32")},
-        {"bias_value": const(rng.integers(-9, 9), "int32")},
-    ]
+WRONGS = [
+    *({"step": const(step, "float32")} for step in (0.25, 0.5, 2)),
+    *({"zero": const(zero, "int8")} for zero in (-5, 1)),
+    *({"sums_zero": const(zero, "int32")} for zero in (-100, 1)),
+    {"bias_value": const(5, "int32")},
+]
 
 
 def drawn(rng: np.random.Generator, length: int) -> tuple[IRModule, Division]:
@@ -56,11 +49,11 @@ def drawn(rng: np.random.Generator, length: int) -> tuple[IRModule, Division]:
                 on_chip = True
                 more += [x] if kind < 0.1 else []
             elif kind < 0.8:
-                wrongs = _wrongs(n, rng)
-                which = int(rng.integers(len(wrongs)))
-                bias = bias or "bias_value" in wrongs[which]
-                x = layer(x, n, bias, relu, rng=rng, **wrongs[which])
-                main.extend(o for o in BIASED if o in PLAIN or (bias if o == "add" else relu))
+                wrong = WRONGS[int(rng.integers(len(WRONGS)))]
+                bias = bias or "bias_value" in wrong
+                x = layer(x, n, bias, relu, rng=rng, **wrong)
+                gone = [*["add"] * (not bias), *["nn.relu"] * (not relu)]
+                main.extend(o for o in BIASED.split() if o not in gone)
                 on_chip = False
             else:
                 x = between(x) if kind < 0.9 else op("negative", x)

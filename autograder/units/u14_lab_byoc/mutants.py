@@ -259,27 +259,25 @@ alternatives(
 )  # fmt: skip
 
 
+ORDER, PLACES = "four rows, in another order", "any place: what is in use is waited for"
 for slot_, old, new, because in (
-    ("divided", "if bias:", "if not bias:", "four rows are made, in another order"),
-    ("divided", "if relu:", "if not relu:", "four rows are made, in another order"),
-    ("divided", "rows = [", "rows = [", "four rows are made, in another order"),
+    ("divided", "if bias:", "if not bias:", ORDER),
+    ("divided", "if relu:", "if not relu:", ORDER),
+    ("divided", "rows = [", "rows = [", ORDER),
     ("divided", "parts['bias'] = dpl.is_const()", "parts.setdefault", "the dict is new"),
     ("divided", "parts['real'] = value", "parts.setdefault", "the dict is new"),
     ("divided", "(value, parts['bias'])", "(parts['bias'], value)", "TVM matches both orders"),
     ("divided", "in inside.items()", "(inside.items()", "the last one is the result"),
     ("divided", "in found.items()", "list(found.items())[:-1]", "no one asks for that size"),
-    ("generate", "result = (places", "result = (", "the result may lie anywhere: what is in use "
-     "there is waited for"),
-    ("generate", "lines, turn = ([], 0)", "1)", "either place may come first"),
-    ("generate", "acts, weights = (turn", "acts, weights = (", "the places may lie anywhere: what "
-     "is in use there is waited for"),
-    ("generate", "enumerate(range(0, n", "reversed(list(enumerate(range(0, n", "blocks in any order"),
+    ("generate", "result = (places", "result = (", PLACES),
+    ("generate", "lines, turn = ([], 0)", "1)", PLACES),
+    ("generate", "acts, weights = (turn", "acts, weights = (", PLACES),
+    ("generate", "enumerate(range(0, n", "reversed(list(enumerate(range(0, n", "in any order"),
     ("generate", "blocks[0].bindings", "[:-1]", "nothing is taken from `quantize`"),
     ("generate", "blocks[0]", "blocks[-1]", "there is one block"),
     ("generate", "params[0]", "params[-1]", "there is one parameter"),
     ("run", "in zip(tensors[count:]", "reversed(list(zip(", "results in any order"),
-    ("run", "for tensor in tensors[:count]", "reversed(list(tensors[:count]))",
-     "a region of layers has one operand"),
+    ("run", "for tensor in tensors[:count]", "reversed(list(tensors[:count]))", "it is one"),
     ("run", "in regions:", "reversed(list(regions)):", "regions in any order"),
     ("run", "override=True", "register_global_func(", "each check has a registry of its own"),
     ("run", "built = tvm.compile(called", "tvm.compile(called)", "TVM has a target by default"),

@@ -59,3 +59,14 @@ def between(x: Var, f: str = "sigmoid", step: float = 1 / 64) -> Var:
               out_dtype="float32")  # fmt: skip
     return op("quantize", op(f, real), const(1 / 127, "float32"), const(0, "int8"), axis=-1,
               out_dtype="int8")  # fmt: skip
+
+
+def real(sums: Var, scale: float = 0.01) -> Var:
+    """Sums times one scale."""
+    return op("dequantize", sums, const(scale, "float32"), const(0, "int32"), axis=-1,
+              out_dtype="float32")  # fmt: skip
+
+
+def whole(x: Var, step: int = 1) -> Var:
+    """Rounded to bytes, in steps of a size."""
+    return op("quantize", x, const(step, "float32"), const(0, "int8"), axis=-1, out_dtype="int8")

@@ -15,7 +15,7 @@ from autograder.check.framework import Wrong, background
 from autograder.check.shown import error_text, returned
 from course_lib.plugins.byoc import machine
 from course_lib.plugins.byoc.build import const, op, written
-from course_lib.plugins.byoc.dense import between, layer
+from course_lib.plugins.byoc.dense import between, layer, real, whole
 from course_lib.plugins.byoc.told import Division, division
 from course_lib.plugins.byoc.tree import IRModule, TensorType, Var
 from course_lib.plugins.byoc.tvm import Tvm
@@ -45,8 +45,7 @@ background(NAME, "The chip can do a layer if all of this holds", because="the he
 background(NAME, "tvm the module `tvm`", because="what is given")
 background(NAME, "module an IRModule ... one dataflow block", because="what is given")
 
-PLAIN = ["matmul", "dequantize", "quantize"]
-BIASED = ["matmul", "add", "dequantize", "nn.relu", "quantize"]
+PLAIN, BIASED = "matmul dequantize quantize", "matmul add dequantize nn.relu quantize"
 
 
 def divides(divided: Any, module: IRModule, want: Division, spec: str) -> None:
@@ -105,22 +104,12 @@ def case(program: Callable[..., Any], main: str, regions: Sequence[str], spec: s
 
 ROWS = TensorType((4, 6), "int8")
 B, R, BR = "dense+bias", "dense+relu", "dense+bias+relu"
-_BIASED, _PLAIN = " ".join(BIASED), " ".join(PLAIN)
 W = const(np.arange(18).reshape(6, 3) - 9, "int8")
 
 
 def bare(x: Var, n: int = 3, **other: Any) -> Var:
     """A layer without bias and relu."""
     return layer(x, n, False, False, **other)
-
-
-def real(x: Var) -> Var:
-    return op("dequantize", x, const(0.01, "float32"), const(0, "int32"), axis=-1,
-              out_dtype="float32")  # fmt: skip
-
-
-def whole(x: Var, step: int = 1) -> Var:
-    return op("quantize", x, const(step, "float32"), const(0, "int8"), axis=-1, out_dtype="int8")
 
 
 def product(x: Var) -> Var:
@@ -185,38 +174,38 @@ TAKEN = [
     case(lambda x: layer(x, 3, relu=False, bias_first=True), "R", [B], EITHER),
 ]  # fmt: skip
 LEFT = [
-    case(lambda x: layer(x, 3), _BIASED, [], X, _int(4, 6, dtype="uint8")),
-    case(lambda x: layer(x, 3), _BIASED, [], X, _int(2, 4, 6)),
-    case(lambda x: layer(x, 3), _BIASED, [], X, _int(65, 6)),
-    case(lambda x: bare(x), _PLAIN, [], X, _int(6)),
-    case(lambda x, w: bare(x, weights=w), _PLAIN, [], WEIGHTS, ROWS, _int(6, 3)),
-    case(lambda x, w: bare(x, weights=op("permute_dims", w)), f"permute_dims {_PLAIN}", [],
+    case(lambda x: layer(x, 3), BIASED, [], X, _int(4, 6, dtype="uint8")),
+    case(lambda x: layer(x, 3), BIASED, [], X, _int(2, 4, 6)),
+    case(lambda x: layer(x, 3), BIASED, [], X, _int(65, 6)),
+    case(lambda x: bare(x), PLAIN, [], X, _int(6)),
+    case(lambda x, w: bare(x, weights=w), PLAIN, [], WEIGHTS, ROWS, _int(6, 3)),
+    case(lambda x, w: bare(x, weights=op("permute_dims", w)), f"permute_dims {PLAIN}", [],
          WEIGHTS, ROWS, _int(3, 6)),
-    case(lambda x: bare(x, weights=const(np.ones((2, 6, 3)), "int8")), _PLAIN, [], WEIGHTS),
-    case(lambda x: bare(x, weights=const(np.ones(6), "int8"), scale=const(1, "float32")), _PLAIN,
+    case(lambda x: bare(x, weights=const(np.ones((2, 6, 3)), "int8")), PLAIN, [], WEIGHTS),
+    case(lambda x: bare(x, weights=const(np.ones(6), "int8"), scale=const(1, "float32")), PLAIN,
          [], WEIGHTS),
-    case(lambda x: bare(x, sums="int8"), _PLAIN, [], TYPES),
-    case(lambda x: bare(x, out="uint8"), _PLAIN, [], TYPES),
-    case(lambda x, b: layer(x, 3, bias_value=b), _BIASED, [], BIAS, ROWS, _int(3, dtype="int32")),
-    case(lambda x: layer(x, 3, bias_value=const(np.ones((4, 3)), "int32")), _BIASED, [], BIAS),
-    case(lambda x: layer(x, 3, bias_value=const(7, "int32")), _BIASED, [], BIAS),
-    case(lambda x: layer(x, 3, bias_value=const([7], "int32")), _BIASED, [], BIAS),
-    case(lambda x, s: bare(x, scale=s), _PLAIN, [], SCALE, ROWS, _int(3, dtype="float32")),
-    case(lambda x, s: bare(x, scale=s), _PLAIN, [], SCALE, ROWS, _int(dtype="float32")),
-    case(lambda x: bare(x, scale=const([1, 2, 3, 4], "float32"), axis=0), _PLAIN, [], SCALE),
-    case(lambda x: bare(x, scale=const([1, 2, 3], "float32"), axis=0), _PLAIN, [], AXIS,
+    case(lambda x: bare(x, sums="int8"), PLAIN, [], TYPES),
+    case(lambda x: bare(x, out="uint8"), PLAIN, [], TYPES),
+    case(lambda x, b: layer(x, 3, bias_value=b), BIASED, [], BIAS, ROWS, _int(3, dtype="int32")),
+    case(lambda x: layer(x, 3, bias_value=const(np.ones((4, 3)), "int32")), BIASED, [], BIAS),
+    case(lambda x: layer(x, 3, bias_value=const(7, "int32")), BIASED, [], BIAS),
+    case(lambda x: layer(x, 3, bias_value=const([7], "int32")), BIASED, [], BIAS),
+    case(lambda x, s: bare(x, scale=s), PLAIN, [], SCALE, ROWS, _int(3, dtype="float32")),
+    case(lambda x, s: bare(x, scale=s), PLAIN, [], SCALE, ROWS, _int(dtype="float32")),
+    case(lambda x: bare(x, scale=const([1, 2, 3, 4], "float32"), axis=0), PLAIN, [], SCALE),
+    case(lambda x: bare(x, scale=const([1, 2, 3], "float32"), axis=0), PLAIN, [], AXIS,
          _int(3, 6)),
-    case(lambda x: bare(x, step=const(0.5, "float32")), _PLAIN, [], STEP),
-    case(lambda x, s: bare(x, step=s), _PLAIN, [], STEP, ROWS, _int(dtype="float32")),
-    case(lambda x: bare(x, zero=const(3, "int8")), _PLAIN, [], STEP),
-    case(lambda x: bare(x, sums_zero=const(-1, "int32")), _PLAIN, [], STEP),
-    case(lambda x, z: bare(x, zero=z), _PLAIN, [], STEP, ROWS, _int(dtype="int8")),
-    *(case(lambda x, which=which: _inner(x, which), _BIASED, [], LEAK) for which in range(4)),
+    case(lambda x: bare(x, step=const(0.5, "float32")), PLAIN, [], STEP),
+    case(lambda x, s: bare(x, step=s), PLAIN, [], STEP, ROWS, _int(dtype="float32")),
+    case(lambda x: bare(x, zero=const(3, "int8")), PLAIN, [], STEP),
+    case(lambda x: bare(x, sums_zero=const(-1, "int32")), PLAIN, [], STEP),
+    case(lambda x, z: bare(x, zero=z), PLAIN, [], STEP, ROWS, _int(dtype="int8")),
+    *(case(lambda x, which=which: _inner(x, which), BIASED, [], LEAK) for which in range(4)),
     case(_read_first_by_another, "matmul negative add dequantize quantize", [], LEAK),
     case(_read_by_a_layer, "matmul dequantize quantize nn.relu quantize add", [], LEAK),
     case(_relu_first, "matmul nn.relu dequantize quantize", [], CHAIN),
     case(product, "matmul", [], INSIDE),
-    case(lambda x: layer(bare(x, 5, step=const(2, "float32")), 3), f"{_PLAIN} R", [BR], REST),
+    case(lambda x: layer(bare(x, 5, step=const(2, "float32")), 3), f"{PLAIN} R", [BR], REST),
 ]  # fmt: skip
 
 

@@ -29,7 +29,7 @@ ONCE = "Each such call starts the chip once"
 X = TensorType((3, 6), "int8")
 
 background(NAME, "with `override=True`, for the next run",
-           because="TVM keeps what is registered; each check has a registry of its own")  # fmt: skip
+           because="TVM keeps it; each check has a registry of its own")  # fmt: skip
 for given in ("tvm the module `tvm`", "It takes a function ... returns a list of numpy arrays",
               "module what `divided` returns; its `main` takes one tensor and returns one",
               "x what `main` is called with, a numpy array"):  # fmt: skip
