@@ -25,6 +25,8 @@ from course_lib.ir.expr import Affine, Call, Const, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Packing, Store
 from course_lib.machine.lives import Live
 from course_lib.memory.liveness import Interval, Task
+from course_lib.plugins.byoc import tree
+from course_lib.plugins.byoc.tvm import Tvm
 
 # By name: a class may move to another file, its name stays.
 RECORDS: dict[str, type] = {
@@ -34,6 +36,7 @@ RECORDS: dict[str, type] = {
         *(Chip, Product, Tile, Preload, Matmul, MatmulOs),
         *(Kernel, Buffer, Loop, Local, Store, Accumulate, Packing),
         *(Affine, Call, Const, Iter, Load),
+        *(Tvm, *tree.KINDS),
     )
 }
 NUMBERS: dict[Any, tuple[type, ...]] = {  # what stands for a number of that type, too

@@ -7,6 +7,7 @@ rewriting.py the same lines as tinygrad's operations, and rules on them
 narrow.py    the rule: whole numbers that fit are stored in 8 bits
 pin.py       the version of tinygrad that all of this knows
 tinygrad/    a device of tinygrad, its tensor cores, and a device that hands kernels to LLVM
+byoc/        as much of TVM as a backend is plugged into, for where TVM is not installed
 tvm/         a backend of TVM: its patterns, regions of a model, a program for each
 
 What the chip can do is said once, in `course_lib/accelerator/compile/`, and every door reads it

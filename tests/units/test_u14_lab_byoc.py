@@ -1,0 +1,118 @@
+"""The lab beside unit 14: figures of its text, and a stand-in that does what TVM does."""
+
+import re
+
+import numpy as np
+import pytest
+
+from autograder.check.edits import edited
+from autograder.check.framework import alternatives_of, mutants_of
+from autograder.units.u14_lab_byoc import exercises
+from autograder.units.u14_lab_byoc.checks import division, program, runtime
+from course_lib.accelerator.compile.product import matrix
+from course_lib.accelerator.compile.search import choose_tile, clocks
+from course_lib.exercises import slot
+from course_lib.plugins.byoc.memory import TEACHING
+from course_lib.plugins.byoc.real import real
+from course_lib.plugins.byoc.tvm import Tvm
+from lessons.u14_lab_byoc import plugged
+from lessons.u14_lab_byoc.programs import model
+
+DIVIDED = "u14_lab_byoc.divided"
+CASES = [*division.TAKEN, *division.LEFT]
+OURS = exercises.divided, exercises.generate, exercises.run
+
+
+@pytest.fixture
+def tvm():
+    pytest.importorskip("tvm")
+    return plugged.package()
+
+
+def test_the_figures_of_the_text():
+    report = plugged.plugged(*OURS, stand_in=True)
+    assert report.equal and report.starts == 2 and len(report.layers) == 4
+    assert (report.bound, report.clocks) == (program.BOUND, 42_996) and report.bound == 22_144
+    assert str(report).endswith("the stand-in for TVM: the same numbers as its CPU alone")
+    shapes = [(ran.m, ran.k, ran.n) for ran in report.layers]
+    assert shapes == [shape[:3] for shape in program.MODEL]
+    layers = [matrix(*shape) for shape in shapes]
+    assert sum(clocks(la, choose_tile(la, TEACHING), TEACHING) for la in layers) == 22_768
+    assert sum(k * n for _, k, n in shapes) == 4 * 5_536
+    assert [round(100 * share) for share in (report.port, 5_536 / report.clocks)] == [68, 13]
+
+
+def test_without_two_places_that_take_turns_it_takes_3_64_times_the_bound():
+    alone = edited(exercises.generate, "turn = 1 - turn", "turn = 0")
+    total = plugged.plugged(exercises.divided, alone, exercises.run, stand_in=True).clocks
+    assert total == 80_632 and round(total / program.BOUND, 2) == 3.64
+    assert round(program.worth(total), 2) == 0.59
+
+
+def test_our_answers_run_in_tvm(tvm):
+    """And TVM divides the model as recorded, and prints a region so."""
+    report = plugged.plugged(*OURS)
+    assert report.equal and (report.starts, report.clocks) == (2, 42_996)
+    assert plugged.by_tvm(exercises.divided, model()) == plugged.BY_TVM["model"].strip()
+    module = exercises.divided(tvm, real(tvm, division.TAKEN[1][0]))
+    (text,) = (f.script() for var, f in module.functions.items() if var.name_hint != "main")
+    ops = re.findall(r"R\.([a-z.]+)\(.*out_dtype|(R\.nn\.relu)", plugged.BY_TVM["region"])
+    assert len(ops) == 4 and all((a or b) in text for a, b in ops)
+
+
+def divisions(tvm, answer, cases):
+    """How an answer divides programs in the stand-in and in TVM; None where it raises."""
+    for module, _, _ in cases:
+        pair = []
+        for kind, given in ((Tvm(), module), (tvm, real(tvm, module))):
+            try:
+                pair.append(division.division(answer(kind, given)))
+            except Exception:
+                pair.append(None)
+        yield pair
+
+
+def test_the_stand_in_divides_as_tvm_does(tvm):
+    """Right answers on all programs of the checks, wrong ones on some."""
+    for answer in (slot(DIVIDED).reference, *alternatives_of(DIVIDED).values()):
+        assert all(a == b is not None for a, b in divisions(tvm, answer, CASES)), answer.__name__
+    for number, (name, answer) in enumerate(mutants_of(DIVIDED).items()):
+        some = CASES[number % 7 :: 7]
+        assert all(a == b for a, b in divisions(tvm, answer, some)), name
+
+
+def test_modules_written_by_hand_are_regions_as_tvm_makes_them():
+    """With results in the order in which the region returns them."""
+    module, _ = runtime.MODULES[4]
+    words = division.division(module)
+    assert [len(region) for region in words.regions] == [2, 3, 2]
+    (first,) = (f for name, f in module.parts if name == "fused_0_chip")
+    assert [r.name for r in first.results] == ["y2", "y1"]
+
+
+def test_where_tvm_is_missing_the_cells_say_so(monkeypatch):
+    monkeypatch.setattr(plugged, "installed", lambda: False)
+    said = plugged.by_tvm(exercises.divided, model())
+    assert "region 1:" in said and "TVM is not installed here" in said
+    assert plugged.plugged(*OURS).by == "the stand-in for TVM"
+
+
+def test_the_stand_in_says_what_it_has():
+    tvm = Tvm()
+    with pytest.raises(
+        AttributeError, match=r"no tvm\.relax\.dpl\.is_tuple, but wildcard, is_const"
+    ):
+        _ = tvm.relax.dpl.is_tuple
+    with pytest.raises(AttributeError, match=r"no tvm\.nd, but relax, runtime"):
+        _ = tvm.nd
+    with pytest.raises(AttributeError, match="it has no optional"):
+        _ = tvm.relax.dpl.wildcard().optional
+    with pytest.raises(ValueError, match=r"names such as relax\.matmul"):
+        tvm.relax.dpl.is_op("nn.relu")
+    with pytest.raises(ValueError, match=r"int8\[2\] is expected, got int64\[2\]"):
+        tvm.runtime.tensor(np.zeros(2, np.int8)).copyfrom(np.zeros(2, np.int64))
+    with pytest.raises(ValueError, match="already registered; override=True replaces it"):
+        for _ in range(2):
+            tvm.register_global_func("f", print)
+    with pytest.raises(ValueError, match=r"no function with the name relax\.ext\.chip"):
+        tvm.relax.transform.RunCodegen()(runtime.MODULES[0][0])
