@@ -45,9 +45,7 @@ class Lost(OutsideError):
 
     def __init__(self, status: int | None) -> None:
         self.status = status
-        super().__init__(
-            "the process that ran it was ended: too much memory, or an error in it"
-        )
+        super().__init__("the process that ran it was ended: too much memory, or an error in it")
 
 
 def run_onnx(model: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
@@ -63,9 +61,7 @@ def run_onnx(model: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]
         raise
 
 
-def _outputs(
-    process: Limited, model: bytes, inputs: Mapping[str, np.ndarray]
-) -> list[np.ndarray]:
+def _outputs(process: Limited, model: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     arrays = [np.ascontiguousarray(array) for array in inputs.values()]
     about = [[n, a.dtype.str, a.shape] for n, a in zip(inputs, arrays, strict=True)]
     head = process.ask({"inputs": about}, model, *(a.tobytes() for a in arrays))

@@ -12,7 +12,7 @@ it, the caller decides: the notebook here, the checks in a limited process. Next
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,7 +98,7 @@ def touched(call: Callable[..., Any], case: Case, most: float = 4.0, seed: int =
     most     accesses for each multiply-add, and as many for each number of the matrices, for which
              there is room
     """
-    m, n, k, first, second = case
+    m, n, k = case[:3]
     rng = np.random.default_rng(seed)
     x, w = (rng.integers(-7, 8, size).astype(np.float32) / 2 for size in ((m, k), (k, n)))
     out, room = (np.full(size, np.nan, np.float32) for size in ((m, n), room_for(case)))
@@ -110,8 +110,8 @@ def touched(call: Callable[..., Any], case: Case, most: float = 4.0, seed: int =
     given = (starts.copy(), sizes, *case, to, len(to), outside)
     count = call(x, w, out, room, *given).value
     accesses = to[: min(count, len(to))].astype(np.int64)
-    places = {name: range(start, start + array.nbytes)
-              for (name, array), start in zip(arrays.items(), starts.tolist(), strict=True)}  # fmt: skip
+    places = {name: range(start, start + arrays[name].nbytes)
+              for name, start in zip(NAMES, starts.tolist(), strict=True)}  # fmt: skip
     where = NAMES[min(outside[0], 4) - 1] if outside[0] > 0 else ""
     beyond = (where, int(outside[1]), arrays[where].size) if where else None
     trace = Trace(accesses & ~WRITE, places)
@@ -130,7 +130,7 @@ def moved(seen: Touched) -> dict[str, dict[str, int]]:
 
 def least(case: Case) -> dict[str, float]:
     """For each level, what any order of the loops moves into it, at the least: 2·m·n·k/√S, where S
-    is how many numbers it holds (Smith, Lowery, Langou and van de Geijn, 2019; the leading term)."""
+    is how many numbers it holds (Smith, Lowery, Langou, van de Geijn, 2019; the leading term)."""
     holds = (REGISTERS, case.first // 4, case.second // 4)
     work = 2 * case.m * case.n * case.k
     return {level: work / math.sqrt(size) for level, size in zip(LEVELS, holds, strict=True)}
@@ -154,9 +154,3 @@ def jumps(seen: Touched) -> float:
             new += place != older + 1
             older, latest = latest, place
     return new / max(len(reads), 1)
-
-
-def times_least(seen: Touched) -> Mapping[str, float]:
-    """For each level, how many times the least it moved."""
-    few = least(seen.case)
-    return {level: sum(by.values()) / few[level] for level, by in moved(seen).items()}

@@ -9,10 +9,10 @@ from autograder.units.u07_lab_matmul.checks.counts import counted, front_to_back
 SEED = 70_712
 
 
-def drawn(rng, number: int) -> list[tuple[int, int, int]]:
+def drawn(rng, number: int) -> list[tuple[int, ...]]:
     """Sizes that no text can know: small ones, and some that are several blocks."""
-    small = [tuple(map(int, rng.integers(1, 24, 3))) for _ in range(number)]
-    return [*small, (int(rng.integers(66, 80)), int(rng.integers(1, 40)), int(rng.integers(33, 80)))]
+    ranges = [((1, 24),) * 3] * number + [((66, 80), (1, 40), (33, 80))]
+    return [tuple(int(rng.integers(*one)) for one in three) for three in ranges]
 
 
 @hidden("u07_lab_matmul.naive", seed=SEED)

@@ -113,7 +113,7 @@ def packed_is_the_product(packed):
     return multiplies("packed", packed)
 
 
-def multiplies(milestone: str, answer: Any, sizes: Iterable[tuple[int, int, int]] = SIZES) -> str:
+def multiplies(milestone: str, answer: Any, sizes: Iterable[tuple[int, ...]] = SIZES) -> str:
     tried = [run(milestone, answer, (*size, *CACHES), most=40.0) for size in sizes]
     return f"{len(tried)} sizes"
 

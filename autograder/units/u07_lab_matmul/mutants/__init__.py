@@ -13,7 +13,8 @@ STORE = "out[m * N + n] = sum;"
 mutants(
     "u07_lab_matmul.naive",
     adds_to_what_was_there=(STORE, "out[m * N + n] += sum;"),
-    sums_in_out=("float sum = 0;", "out[m * N + n] = 0;", "sum += x", "out[m * N + n] += x", STORE, ""),
+    sums_in_out=("float sum = 0;", "out[m * N + n] = 0;", "sum += x", "out[m * N + n] += x",
+                 STORE, ""),
     one_sum_for_all=("float sum = 0;", "", "void matmul(", "static float sum = 0; void matmul("),
     column_by_column=("for (long m = 0; m < M; ++m)", "for (long n = 0; n < N; ++n)",
                       "for (long n = 0; n < N; ++n) {", "for (long m = 0; m < M; ++m) {"),
@@ -78,7 +79,8 @@ mutants(
     # what stays in the first cache are 6 rows of x, and w streams by
     the_narrow_strip_stays=(TOP, "for (long left = 0; left < N; left += height)",
                             OVER_N, "for (long m = 0; m < M; m += ROWS)",
-                            OVER_M, "for (long n = left; n < std::min(left + height, N); n += COLUMNS)",
+                            OVER_M, "for (long n = left; n < std::min(left + height, N); "
+                            "n += COLUMNS)",
                             "/ ROWS * ROWS; //", "/ COLUMNS * COLUMNS; //"),
     strips_of_half_a_line=(TILE, "ROWS = 12, COLUMNS = 8"),
     a_tile_of_two_rows=(TILE, "ROWS = 2, COLUMNS = 16"),

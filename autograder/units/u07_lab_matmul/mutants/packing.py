@@ -58,5 +58,6 @@ alternatives(
                      "panel + n * depth + k * (N + 16) , COLUMNS)",
                      "panel + n * depth, depth", "panel + n * depth + k * (N + 16), depth",
                      PANEL, "panel = room + (M + 32) * K;"),
-    panel_first=(BLOCK, "block = room + (N + COLUMNS) * std::min(most, K), ", PANEL, "panel = room;"),
+    panel_first=(BLOCK, "block = room + (N + COLUMNS) * std::min(most, K), ",
+                 PANEL, "panel = room;"),
 )  # fmt: skip
