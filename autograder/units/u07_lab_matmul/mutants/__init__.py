@@ -19,16 +19,13 @@ mutants(
     column_by_column=("for (long m = 0; m < M; ++m)", "for (long n = 0; n < N; ++n)",
                       "for (long n = 0; n < N; ++n) {", "for (long m = 0; m < M; ++m) {"),
     w_transposed=("w[k * N + n]", "w[n * K + k]"),
-    rows_of_x_as_long_as_those_of_w=("x[m * K + k]", "x[m * N + k]"),
     rows_of_out_as_long_as_those_of_x=(STORE, "out[m * K + n] = sum;"),
     begins_with_the_first_product=("float sum = 0;", "float sum = x[m * K] * w[n];",
                                    "long k = 0", "long k = 1"),
     one_k_too_many=("k < K", "k <= K"),
     whole_numbers=("float sum", "long sum"),
     another_name=("void matmul", "void product"),
-    prints=lambda: print("void matmul"),
     reads_x_twice=("sum += x[m * K + k]", "if (x[m * K + k] != 0) sum += x[m * K + k]"),
-    two_indices=("x[m * K + k]", "x[m][k]"),
 )  # fmt: skip
 alternatives(
     "u07_lab_matmul.naive",
@@ -87,12 +84,9 @@ mutants(
     more_sums_than_registers=(TILE, "ROWS = 10, COLUMNS = 16"),
     no_rest_of_rows=("rows = std::min(ROWS, M - m)", "rows = ROWS"),
     no_rest_of_columns=("columns = std::min(COLUMNS, N - n)", "columns = COLUMNS"),
-    no_rest_of_k=("k < K; k += depth", "k + depth <= K; k += depth"),
     nothing_without_k=("k == 0 || k < K", "k < K"),
     the_last_block_of_k=(PUT, "sums[i][j];"),
-    adds_to_what_was_there=(PUT, "out[at] + sums[i][j];"),
     whole_numbers=("float value", "int value"),
-    loads_in_the_inner_loop=("value * row[j]", "x[(m + i) * K + k] * w[k * N + n + j]"),
 )  # fmt: skip
 
 

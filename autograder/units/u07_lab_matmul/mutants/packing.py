@@ -26,9 +26,7 @@ mutants(
                             "(m - top) * depth, ROWS), block + (m - top) * depth), panel"),
     reads_beyond_the_last_row=(ZEROS, f"{READ};"),
     the_last_block_of_k=(PUT, "sums[i][j];"),
-    adds_to_what_was_there=(PUT, "out[i * N + j] + sums[i][j];"),
     nothing_without_k=("k == 0 || k < K", "k < K"),
-    blocks_of_depth_that_are_all_full=("depth = std::min(most, K - k)", "depth = most"),
     memory_of_its_own=("Matrix " + BLOCK, "float own[4096]; Matrix " + BLOCK),
     whole_numbers=("float value", "int value"),
 )  # fmt: skip
