@@ -26,16 +26,16 @@ def naive() -> str:
     number of `x` and one of `w`.
     """
     return """
-void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
-  for (long m = 0; m < M; ++m)
-    for (long n = 0; n < N; ++n) {
-      float sum = 0;
-      for (long k = 0; k < K; ++k)
-        sum += x[m * K + k] * w[k * N + n];
-      out[m * N + n] = sum;
+    void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
+      for (long m = 0; m < M; ++m)
+        for (long n = 0; n < N; ++n) {
+          float sum = 0;
+          for (long k = 0; k < K; ++k)
+            sum += x[m * K + k] * w[k * N + n];
+          out[m * N + n] = sum;
+        }
     }
-}
-"""
+    """
 
 
 @exercise("u07_lab_matmul.tiled", unit=7, lab="matmul", points=5)
@@ -56,40 +56,40 @@ def tiled() -> str:
     with caches of 4,096 and 16,384 bytes, of 8 ways each, where N and K are odd multiples of 16.
     """
     return """
-const long ROWS = 6, COLUMNS = 16;
+    const long ROWS = 6, COLUMNS = 16;
 
-// Adds the products of k from `begin` to `end` to the tile of out at (m, n).
-static void tile(Matrix x, Matrix w, Matrix out, long m, long n, long begin, long end,
-                 long M, long N, long K) {
-  long rows = std::min(ROWS, M - m), columns = std::min(COLUMNS, N - n);
-  float sums[ROWS][COLUMNS] = {}, row[COLUMNS] = {};
-  for (long k = begin; k < end; ++k) {
-    for (long j = 0; j < columns; ++j)
-      row[j] = w[k * N + n + j];
-    for (long i = 0; i < rows; ++i) {
-      float value = x[(m + i) * K + k];
-      #pragma omp simd
-      for (long j = 0; j < COLUMNS; ++j)
-        sums[i][j] += value * row[j];
+    // Adds the products of k from `begin` to `end` to the tile of out at (m, n).
+    static void tile(Matrix x, Matrix w, Matrix out, long m, long n, long begin, long end,
+                     long M, long N, long K) {
+      long rows = std::min(ROWS, M - m), columns = std::min(COLUMNS, N - n);
+      float sums[ROWS][COLUMNS] = {}, row[COLUMNS] = {};
+      for (long k = begin; k < end; ++k) {
+        for (long j = 0; j < columns; ++j)
+          row[j] = w[k * N + n + j];
+        for (long i = 0; i < rows; ++i) {
+          float value = x[(m + i) * K + k];
+          #pragma omp simd
+          for (long j = 0; j < COLUMNS; ++j)
+            sums[i][j] += value * row[j];
+        }
+      }
+      for (long i = 0; i < rows; ++i)
+        for (long j = 0; j < columns; ++j) {
+          long at = (m + i) * N + n + j;
+          out[at] = begin == 0 ? sums[i][j] : out[at] + sums[i][j];
+        }
     }
-  }
-  for (long i = 0; i < rows; ++i)
-    for (long j = 0; j < columns; ++j) {
-      long at = (m + i) * N + n + j;
-      out[at] = begin == 0 ? sums[i][j] : out[at] + sums[i][j];
-    }
-}
 
-void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K, long L1, long L2) {
-  long depth = L1 / 2 / (4 * COLUMNS);              // a strip of w fills half of the first cache
-  long height = L2 / 2 / (4 * depth) / ROWS * ROWS; // a block of x, half of the second
-  for (long k = 0; k == 0 || k < K; k += depth)
-    for (long top = 0; top < M; top += height)
-      for (long n = 0; n < N; n += COLUMNS)
-        for (long m = top; m < std::min(top + height, M); m += ROWS)
-          tile(x, w, out, m, n, k, std::min(k + depth, K), M, N, K);
-}
-"""
+    void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K, long L1, long L2) {
+      long depth = L1 / 2 / (4 * COLUMNS);              // a strip of w fills half of the first cache
+      long height = L2 / 2 / (4 * depth) / ROWS * ROWS; // a block of x, half of the second
+      for (long k = 0; k == 0 || k < K; k += depth)
+        for (long top = 0; top < M; top += height)
+          for (long n = 0; n < N; n += COLUMNS)
+            for (long m = top; m < std::min(top + height, M); m += ROWS)
+              tile(x, w, out, m, n, k, std::min(k + depth, K), M, N, K);
+    }
+    """
 
 
 @exercise("u07_lab_matmul.packed", unit=7, lab="matmul", points=5)
@@ -112,57 +112,57 @@ def packed() -> str:
     an even multiple of 16, and K is a multiple of 16.
     """
     return """
-const long ROWS = 6, COLUMNS = 16;
+    const long ROWS = 6, COLUMNS = 16;
 
-// Copies `lines` lines of `count` numbers: number i of all of them, then number i + 1. Where fewer
-// than `width` lines are there, the rest is zeros.
-static void pack(Matrix from, long lines, long apart, long count, long step, Matrix to,
-                 long width) {
-  for (long i = 0; i < count; ++i)
-    for (long j = 0; j < width; ++j)
-      to[i * width + j] = j < lines ? float(from[j * apart + i * step]) : 0.0f;
-}
-
-// Adds the product of two strips, x with ROWS rows and w with COLUMNS columns, to a tile of out.
-static void tile(Matrix x, Matrix w, long depth, Matrix out, long rows, long columns, long N,
-                 bool first) {
-  float sums[ROWS][COLUMNS] = {}, row[COLUMNS];
-  for (long k = 0; k < depth; ++k) {
-    for (long j = 0; j < COLUMNS; ++j)
-      row[j] = w[k * COLUMNS + j];
-    for (long i = 0; i < ROWS; ++i) {
-      float value = x[k * ROWS + i];
-      #pragma omp simd
-      for (long j = 0; j < COLUMNS; ++j)
-        sums[i][j] += value * row[j];
+    // Copies `lines` lines of `count` numbers: number i of all of them, then number i + 1. Where fewer
+    // than `width` lines are there, the rest is zeros.
+    static void pack(Matrix from, long lines, long apart, long count, long step, Matrix to,
+                     long width) {
+      for (long i = 0; i < count; ++i)
+        for (long j = 0; j < width; ++j)
+          to[i * width + j] = j < lines ? float(from[j * apart + i * step]) : 0.0f;
     }
-  }
-  for (long i = 0; i < rows; ++i)
-    for (long j = 0; j < columns; ++j)
-      out[i * N + j] = first ? sums[i][j] : out[i * N + j] + sums[i][j];
-}
 
-void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K, long L1, long L2,
-            Matrix room) {
-  long most = L1 / 2 / (4 * COLUMNS), height = L2 / 2 / (4 * most) / ROWS * ROWS;
-  Matrix block = room, panel = room + (std::min(height, M) + ROWS) * std::min(most, K);
-  for (long k = 0; k == 0 || k < K; k += most) {
-    long depth = std::min(most, K - k);
-    for (long n = 0; n < N; n += COLUMNS)
-      pack(w + k * N + n, std::min(COLUMNS, N - n), 1, depth, N, panel + n * depth, COLUMNS);
-    for (long top = 0; top < M; top += height) {
-      long bottom = std::min(top + height, M);
-      for (long m = top; m < bottom; m += ROWS)
-        pack(x + m * K + k, std::min(ROWS, bottom - m), K, depth, 1, block + (m - top) * depth,
-             ROWS);
-      for (long n = 0; n < N; n += COLUMNS)
-        for (long m = top; m < bottom; m += ROWS)
-          tile(block + (m - top) * depth, panel + n * depth, depth, out + m * N + n,
-               std::min(ROWS, bottom - m), std::min(COLUMNS, N - n), N, k == 0);
+    // Adds the product of two strips, x with ROWS rows and w with COLUMNS columns, to a tile of out.
+    static void tile(Matrix x, Matrix w, long depth, Matrix out, long rows, long columns, long N,
+                     bool first) {
+      float sums[ROWS][COLUMNS] = {}, row[COLUMNS];
+      for (long k = 0; k < depth; ++k) {
+        for (long j = 0; j < COLUMNS; ++j)
+          row[j] = w[k * COLUMNS + j];
+        for (long i = 0; i < ROWS; ++i) {
+          float value = x[k * ROWS + i];
+          #pragma omp simd
+          for (long j = 0; j < COLUMNS; ++j)
+            sums[i][j] += value * row[j];
+        }
+      }
+      for (long i = 0; i < rows; ++i)
+        for (long j = 0; j < columns; ++j)
+          out[i * N + j] = first ? sums[i][j] : out[i * N + j] + sums[i][j];
     }
-  }
-}
-"""
+
+    void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K, long L1, long L2,
+                Matrix room) {
+      long most = L1 / 2 / (4 * COLUMNS), height = L2 / 2 / (4 * most) / ROWS * ROWS;
+      Matrix block = room, panel = room + (std::min(height, M) + ROWS) * std::min(most, K);
+      for (long k = 0; k == 0 || k < K; k += most) {
+        long depth = std::min(most, K - k);
+        for (long n = 0; n < N; n += COLUMNS)
+          pack(w + k * N + n, std::min(COLUMNS, N - n), 1, depth, N, panel + n * depth, COLUMNS);
+        for (long top = 0; top < M; top += height) {
+          long bottom = std::min(top + height, M);
+          for (long m = top; m < bottom; m += ROWS)
+            pack(x + m * K + k, std::min(ROWS, bottom - m), K, depth, 1, block + (m - top) * depth,
+                 ROWS);
+          for (long n = 0; n < N; n += COLUMNS)
+            for (long m = top; m < bottom; m += ROWS)
+              tile(block + (m - top) * depth, panel + n * depth, depth, out + m * N + n,
+                   std::min(ROWS, bottom - m), std::min(COLUMNS, N - n), N, k == 0);
+        }
+      }
+    }
+    """
 
 
 @exercise("u07_lab_matmul.conclusion", unit=7, lab="matmul", points=3, kind="explain")
@@ -186,8 +186,8 @@ def conclusion() -> Rubric:
         samples=(
             Sample(3, "Tiles brought what comes into the first cache from 20 times the least to "
                    "1.9 times, and the rate from 1.5 to 27 GFLOP/s. Packing saved no more than a "
-                   "third of the misses of the second cache, at 256 columns, but tripled the rate, to "
-                   "74. Most of that is no matter of caches: the copies are filled up with zeros, "
+                   "third of what comes into the second cache, at 256 columns, but tripled the rate, "
+                   "to 74. Most of that is no matter of caches: the copies are filled up with zeros, "
                    "so the tile has no edges, and g++ makes plain vector loads of the copying "
                    "loop. numpy has 135. Its tile is wider, because this processor has 32 "
                    "registers of 16 numbers; I would try 12 × 32 next and look at the assembly "
