@@ -14,12 +14,9 @@ mutants(
     "u07_lab_matmul.packed",
     registers_alone=(MOST, "most = std::max(K, 1L)", HEIGHT, "height = M"),
     the_whole_first_cache=(MOST, "most = L1 / (4 * COLUMNS)"),
-    without_the_second_cache=(HEIGHT, "height = 6"),
     # the copies have the order of the matrices
     line_after_line=(TO, "to[j * count + i]", "w[k * COLUMNS + j]", "w[j * depth + k]",
                      "x[k * ROWS + i]", "x[i * depth + k]"),
-    reads_w_where_it_lies=("panel + n * depth, depth, out", "w + k * N + n, depth, out",
-                           "row[j] = w[k * COLUMNS + j]", "row[j] = w[k * N + j]"),
     copies_lie_over_each_other=(PANEL, "panel = room;"),
     packs_x_for_each_strip=("block + (m - top) * depth, panel",
                             "(pack(x + m * K + k, std::min(ROWS, bottom - m), K, depth, 1, block + "
@@ -28,7 +25,6 @@ mutants(
     the_last_block_of_k=(PUT, "sums[i][j];"),
     nothing_without_k=("k == 0 || k < K", "k < K"),
     memory_of_its_own=("Matrix " + BLOCK, "float own[4096]; Matrix " + BLOCK),
-    whole_numbers=("float value", "int value"),
 )  # fmt: skip
 
 
