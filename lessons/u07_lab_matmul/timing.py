@@ -41,7 +41,7 @@ NO_COMPILER = f"There is no g++ here. These figures, of our own loops, were {BY_
 def counts_table(texts: Mapping[str, str]) -> Any:
     """For each text and each of two products, the numbers that move into each level for each
     multiply-add, below what a milestone allows."""
-    heads = ["product", "loops", *(f"into {level} (numbers per multiply-add)" for level in LEVELS)]
+    heads = ["product", "loops", *(f"{level} (numbers/multiply-add)" for level in LEVELS)]
     if compiler() is None:
         print(NO_COMPILER)
         return table(BY_GXX.data("counts"), heads)
@@ -49,7 +49,7 @@ def counts_table(texts: Mapping[str, str]) -> Any:
 
 
 def _counts(texts: Mapping[str, str], case: Case) -> list[list[Any]]:
-    work, product = case.m * case.n * case.k, f"{case.m} × {case.n} × {case.k}"
+    work, product = case.m * case.n * case.k, f"{case.n} columns"
     rows: list[list[Any]] = []
     for milestone, text in texts.items():
         levels = into(milestone, text, case)

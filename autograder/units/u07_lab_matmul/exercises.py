@@ -108,8 +108,8 @@ def packed() -> str:
     Each number of `x` and of `w` is read once, to be copied. The multiply-adds read the copies from
     front to back, in two walks: of 100 reads of `room`, at most two do not lie right after the
     latest read of one of the walks. Each level may get twice the least, and besides each number of
-    the three matrices twice. This is counted with the same caches, where N is
-    an even multiple of 16, and K is a multiple of 16.
+    the three matrices twice. This is counted with the same caches, where N is an even multiple of
+    16, and K is a multiple of 16.
     """
     return """
     const long ROWS = 6, COLUMNS = 16;
