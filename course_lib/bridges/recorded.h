@@ -14,6 +14,11 @@ struct Record {
 static Record record;
 struct Ended {};
 
+template <class T> struct Whole {};
+template <> struct Whole<int> { using type = int; };
+template <> struct Whole<long> { using type = long; };
+
+// What stands for one element, and only where it is used: `auto a = x[3];` would be no number yet.
 class Element {
   float &value;
   unsigned place;
@@ -21,17 +26,23 @@ class Element {
     if (record.count++ >= record.most) throw Ended();
     record.to[record.count - 1] = place + write;
   }
+  float read() const { note(0); return value; }
+  void write(float other) const { note(1); value = other; }
 
  public:
   Element(float &value, unsigned place) : value(value), place(place) {}
-  Element(const Element &) = default;
-  operator float() const { note(0); return value; }
-  Element &operator=(float other) { note(1); value = other; return *this; }
-  Element &operator=(const Element &other) { return *this = float(other); }
-  Element &operator+=(float other) { return *this = float(*this) + other; }
-  Element &operator-=(float other) { return *this = float(*this) - other; }
-  Element &operator*=(float other) { return *this = float(*this) * other; }
+  // Without this, `i < N ? x[i] : 0` would be a whole number. With 0.0f it is a float.
+  template <class T, class = typename Whole<T>::type> Element(T) = delete;
+  operator float() const && { return read(); }
+  float operator=(float other) && { write(other); return other; }
+  float operator=(Element &&other) && { return Element(*this) = other.read(); }
+  float operator+=(float other) && { return Element(*this) = read() + other; }
+  float operator-=(float other) && { return Element(*this) = read() - other; }
+  float operator*=(float other) && { return Element(*this) = read() * other; }
   Element *operator&() const = delete;
+
+ private:
+  Element(const Element &) = default;
 };
 
 class Recorded {

@@ -129,6 +129,9 @@ def test_packing_is_what_an_even_width_takes():
         (body("").replace("matmul", "product"), "defines no `matmul` with these parameters"),
         (body(""), r"The first is out\[0, 0\], which must be .* and was not written"),
         (body("for (;;) out[0] = 1;"), "touch the matrices more than"),
+        (body("auto a = x[0]; out[0] = a;"), "g\\+\\+ does not accept the text"),
+        (body("out[0] = M < 9 ? x[0] : 0;"), "g\\+\\+ does not accept the text"),
+        ("#include <vector>" + body(""), "must include nothing"),
         ("x" * 60_000, "one string of at most 50,000 characters"),
     ],
 )  # fmt: skip
@@ -150,7 +153,7 @@ def test_an_endless_loop_ends_and_the_next_text_is_judged(monkeypatch):
 def test_a_text_cannot_read_the_course():
     if not start.protected(start.strongest()):
         pytest.skip("nothing hides files here: no bubblewrap")
-    found = judged(f'#include "{start.COURSE}/pyproject.toml"\n{ours("naive")}')
+    found = judged(f'%:include "{start.COURSE}/pyproject.toml"\n{ours("naive")}')
     assert "No such file" in found.got
 
 

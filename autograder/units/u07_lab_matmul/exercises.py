@@ -120,7 +120,7 @@ def packed() -> str:
                      long width) {
       for (long i = 0; i < count; ++i)
         for (long j = 0; j < width; ++j)
-          to[i * width + j] = j < lines ? float(from[j * apart + i * step]) : 0.0f;
+          to[i * width + j] = j < lines ? from[j * apart + i * step] : 0.0f;
     }
 
     // Adds the product of two strips, ROWS rows of x and COLUMNS columns of w, to a tile of out.

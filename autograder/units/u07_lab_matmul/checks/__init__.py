@@ -4,6 +4,7 @@ it touched is counted. Here are the values and the textbook's order. Next room: 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,6 +42,9 @@ def run(milestone: str, answer: Any, sizes: Iterable[int], most: float = MOST) -
     if not isinstance(text, str) or len(text) > LONGEST:
         raise Wrong(f"The function must return the C++ as one string of at most {LONGEST:,} "
                     "characters.", got=returned(text), spec=DEFINES)  # fmt: skip
+    if re.search(r"^\s*#\s*include", text, re.MULTILINE):
+        raise Wrong("The text must include nothing: `std::min` and `std::max` are there, and no "
+                    "other function is needed.", spec=DEFINES)  # fmt: skip
     try:
         call = apart(source(text, milestone), "counted", COUNT_FLAGS)
         seen = touched(call, case, most)

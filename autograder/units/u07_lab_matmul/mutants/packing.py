@@ -8,8 +8,8 @@ MOST, HEIGHT = "most = L1 / 2 / (4 * COLUMNS)", "height = L2 / 2 / (4 * most) / 
 PANEL = "panel = room + (std::min(height, M) + ROWS) * std::min(most, K);"
 BLOCK = "block = room, "
 PUT = "first ? sums[i][j] : out[i * N + j] + sums[i][j];"
-TO, ZEROS = "to[i * width + j]", "j < lines ? float(from[j * apart + i * step]) : 0.0f;"
-READ = "float(from[j * apart + i * step])"
+TO, ZEROS = "to[i * width + j]", "j < lines ? from[j * apart + i * step] : 0.0f;"
+READ = "from[j * apart + i * step]"
 mutants(
     "u07_lab_matmul.packed",
     registers_alone=(MOST, "most = std::max(K, 1L)", HEIGHT, "height = M"),
