@@ -92,6 +92,18 @@ def tiled() -> str:
     """
 
 
+_PACK = """
+// Copies `lines` lines of `count` numbers: number i of all of them, then number i + 1. Where
+// fewer than `width` lines are there, the rest is zeros.
+static void pack(Matrix from, long lines, long apart, long count, long step, Matrix to,
+                 long width) {
+  for (long i = 0; i < count; ++i)
+    for (long j = 0; j < width; ++j)
+      to[i * width + j] = j < lines ? from[j * apart + i * step] : 0.0f;
+}
+"""
+
+
 @exercise("u07_lab_matmul.packed", unit=7, lab="matmul", points=5)
 def packed() -> str:
     """The tiled product with its operands copied into the order of use, as the text of a function.
@@ -111,17 +123,10 @@ def packed() -> str:
     the three matrices twice. This is counted with the same caches, where N is an even multiple of
     16, and K is a multiple of 16.
     """
-    return """
+    return (
+        _PACK
+        + """
     const long ROWS = 6, COLUMNS = 16;
-
-    // Copies `lines` lines of `count` numbers: number i of all of them, then number i + 1. Where
-    // fewer than `width` lines are there, the rest is zeros.
-    static void pack(Matrix from, long lines, long apart, long count, long step, Matrix to,
-                     long width) {
-      for (long i = 0; i < count; ++i)
-        for (long j = 0; j < width; ++j)
-          to[i * width + j] = j < lines ? from[j * apart + i * step] : 0.0f;
-    }
 
     // Adds the product of two strips, ROWS rows of x and COLUMNS columns of w, to a tile of out.
     static void tile(Matrix x, Matrix w, long depth, Matrix out, long rows, long columns, long N,
@@ -163,6 +168,7 @@ def packed() -> str:
       }
     }
     """
+    )
 
 
 @exercise("u07_lab_matmul.conclusion", unit=7, lab="matmul", points=3, kind="explain")
