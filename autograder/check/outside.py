@@ -6,7 +6,7 @@ onnxruntime runs C++ that no alarm interrupts, on files that anybody may have ma
 there are no files, little memory and a limit on processor time; in the grader under bubblewrap, in
 a notebook at least with the limits. The process is started once and serves until it ends.
 
-Next room: autograder/process/onnx_child.py, what runs there.
+Next room: autograder/process/onnx_child.py, what runs there; cpp.py, the same for C++.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from typing import Any
 import numpy as np
 
 from autograder.process import start
-from autograder.process.onnx_child import HEAD, MAX_RESULT, write
+from autograder.process.messages import HEAD, MAX_RESULT, write
 from autograder.process.running import Child
 from autograder.process.start import command_line
 
 LIMIT = 20.0  # seconds of processor time for one model
 WALL = 600.0  # and by the clock, for one that sleeps
 MAX_HEAD = 1 << 20  # bytes
-SCRIPT, ROOM = "/onnx_child.py", "/process"
+ROOM = "/process"
+MOST_WORDS = 2000  # characters of an error
 KINDS = {np.dtype(kind).str for kind in "?bBhHiIqQefd"}
 
 
@@ -39,17 +40,46 @@ class OutsideError(ValueError):
     """The library says no, or does not end, or ends by force."""
 
 
+class Lost(OutsideError):
+    """The process is gone. `status` says how it ended, if that is known."""
+
+    def __init__(self, status: int | None) -> None:
+        self.status = status
+        super().__init__("the process that ran it was ended: too much memory, or an error in it")
+
+
 def run_onnx(model: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """The outputs that onnxruntime computes, none of its optimizations on."""
     global _running
     if _running is None or _running.owner != os.getpid() or _running.is_over:
-        _running = _Process()
+        _running = Limited("onnx_child.py")
     try:
-        return _running.answer(model, inputs)
+        return _outputs(_running, model, inputs)
     except BaseException as error:
         if not isinstance(error, OutsideError) or _running.is_over:
             _running.close()  # also after ctrl-C or an alarm: half an answer may be in the pipe
         raise
+
+
+def _outputs(process: Limited, model: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    arrays = [np.ascontiguousarray(array) for array in inputs.values()]
+    about = [[n, a.dtype.str, a.shape] for n, a in zip(inputs, arrays, strict=True)]
+    head = process.ask({"inputs": about}, model, *(a.tobytes() for a in arrays))
+    try:
+        pairs = zip(head["arrays"], head["sizes"], strict=True)
+        return [_array(process, kind, shape, size) for (kind, shape), size in pairs]
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, OutsideError):
+            raise
+        raise process.nonsense(error) from None
+
+
+def _array(process: Limited, kind: str, shape: list[int], size: int) -> np.ndarray:
+    if kind not in KINDS:
+        raise ValueError(f"an element type {kind!r}")
+    if not 0 <= size <= MAX_RESULT or math.prod(shape) * np.dtype(kind).itemsize != size:
+        raise ValueError(f"a shape {shape!r}")
+    return np.frombuffer(process.read(size), kind).reshape(shape)
 
 
 def close() -> None:
@@ -60,65 +90,51 @@ def close() -> None:
     _running = None
 
 
-class _Process:
-    def __init__(self) -> None:
-        self.owner, self.is_over = os.getpid(), False
+class Limited:
+    """One process of this kind: a script of autograder/process, asked and answering in turns."""
+
+    def __init__(
+        self, script: str, mounts: Mapping[str, Path] | None = None, limit: float | None = None
+    ) -> None:
+        self.owner, self.is_over, self._limit = os.getpid(), False, limit
         mode = start.strongest()
         room = Path(start.__file__).parent
-        places = {SCRIPT: room / "onnx_child.py", ROOM: room}
+        places = {f"/{script}": room / script, ROOM: room, **(mounts or {})}
         arguments = [start.user(mode), ROOM, str(start.PACKAGES)]
-        self.child = Child(command_line(mode, SCRIPT, arguments, places))
+        self.child = Child(command_line(mode, f"/{script}", arguments, places))
+
+    @property
+    def limit(self) -> float:
+        """Seconds of processor time for each message."""
+        return LIMIT if self._limit is None else self._limit
 
     def close(self) -> None:
         self.is_over = True
         self.child.close()
 
-    def answer(self, model: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        arrays = [np.ascontiguousarray(array) for array in inputs.values()]
-        about = [[n, a.dtype.str, a.shape] for n, a in zip(inputs, arrays, strict=True)]
-        self.until = self.child.seconds() + LIMIT
+    def ask(self, head: Mapping[str, Any], *blobs: bytes) -> dict[str, Any]:
+        """The head of the reply; `read` has the bytes that follow it."""
+        self.until = self.child.seconds() + self.limit
         self.wall = time.monotonic() + WALL
         try:
             with os.fdopen(os.dup(self.child.writing), "wb") as pipe:
-                write(pipe, {"inputs": about}, model, *(a.tobytes() for a in arrays))
+                write(pipe, dict(head), *blobs)
         except OSError:
             raise self._lost() from None
-        head = self._head()
-        if "error" in head:
-            raise OutsideError(str(head["error"])[:500])
-        try:
-            kinds, sizes = head["arrays"], head["sizes"]
-            pairs = zip(kinds, sizes, strict=True)
-            return [self._array(kind, shape, size) for (kind, shape), size in pairs]
-        except (KeyError, TypeError, ValueError) as error:
-            self.close()
-            raise OutsideError(f"its process answered nonsense: {error!s:.100}") from None
+        return self._head()
 
-    def _head(self) -> dict[str, Any]:
-        (length,) = HEAD.unpack(self._read(HEAD.size))
-        try:
-            head = json.loads(self._read(length if length < MAX_HEAD else 0))
-        except (ValueError, RecursionError):
-            head = None
-        if not isinstance(head, dict):
-            self.close()
-            raise OutsideError("its process answered nonsense")
-        return head
+    def nonsense(self, why: object = "") -> OutsideError:
+        """What came back is none of ours; no more is asked."""
+        self.close()
+        return OutsideError(f"its process answered nonsense{f': {why!s:.100}' if why else ''}")
 
-    def _array(self, kind: str, shape: list[int], size: int) -> np.ndarray:
-        if kind not in KINDS:
-            raise ValueError(f"an element type {kind!r}")
-        if not 0 <= size <= MAX_RESULT or math.prod(shape) * np.dtype(kind).itemsize != size:
-            raise ValueError(f"a shape {shape!r}")
-        return np.frombuffer(self._read(size), kind).reshape(shape)
-
-    def _read(self, size: int) -> bytes:
+    def read(self, size: int) -> bytes:
         sink, parts = self.child.reading, []
         while size:
             while not select.select([sink], [], [], 0.1)[0]:
                 if self.child.seconds() > self.until or time.monotonic() > self.wall:
                     self.close()
-                    raise OutsideError(f"it did not end within {LIMIT:g} seconds")
+                    raise OutsideError(f"it did not end within {self.limit:g} seconds")
             part = os.read(sink, min(size, 1 << 20))
             if not part:
                 raise self._lost()
@@ -126,10 +142,23 @@ class _Process:
             size -= len(part)
         return b"".join(parts)
 
+    def _head(self) -> dict[str, Any]:
+        (length,) = HEAD.unpack(self.read(HEAD.size))
+        try:
+            head = json.loads(self.read(length if length < MAX_HEAD else 0))
+        except (ValueError, RecursionError):
+            head = None
+        if not isinstance(head, dict):
+            raise self.nonsense()
+        if "error" in head:
+            raise OutsideError(str(head["error"])[:MOST_WORDS])
+        return head
+
     def _lost(self) -> OutsideError:
+        status = self.child.wait(1)
         self.close()
-        return OutsideError("the process that ran it was ended: too much memory, or an error in it")
+        return Lost(status)
 
 
-_running: _Process | None = None
+_running: Limited | None = None
 atexit.register(close)

@@ -12,11 +12,11 @@ from importlib.util import find_spec
 
 from course_lib.packages import PACKAGES, install
 
-NEEDS = "This needs the package "  # how every such sentence begins
+NEEDS = "This needs "  # how every such sentence begins
 
 
 def needs_a_package(name: str) -> str:
     """What to do about a package that is not installed; empty if it is, or if no unit needs it."""
     if name not in PACKAGES or find_spec(name) is not None:
         return ""
-    return f"{NEEDS}{name}: {install(name)}."
+    return f"{NEEDS}the package {name}: {install(name)}."

@@ -71,23 +71,23 @@ THREADS = 4096  # of one user: where processes are refused by name, their number
 def lock(uid: int, limits: dict[str, int]) -> None:
     """Become `uid` (0: stay who we are), end with the parent, take the limits, refuse calls."""
     if uid:
-        _become(uid)
+        become(uid)
     die_with_parent()
     filtered = _refuse_calls()
     limit({**limits, "RLIMIT_NPROC": THREADS if filtered else 0})
 
 
-def limit(limits: dict[str, int]) -> None:
-    """Set resource limits of this process by name, hard and soft."""
+def limit(limits: dict[str, int], hard: bool = True) -> None:
+    """Set resource limits of this process by name: for good, or such that it may raise them."""
     import resource
 
     for name, value in limits.items():
         kind = getattr(resource, name, None)
         if kind is None:
             continue
-        hard = resource.getrlimit(kind)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
+        most = resource.getrlimit(kind)[1]
+        value = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(kind, (value, value if hard else most))
 
 
 def die_with_parent() -> None:
@@ -96,7 +96,7 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _become(uid: int) -> None:
+def become(uid: int) -> None:
     """A user of its own for each process: none can signal or read another one."""
     os.setgroups([])
     try:

@@ -4,41 +4,22 @@
       model, names and arrays     ->
                                   <-     arrays, or what onnxruntime said
 
-A message is the length of its head, the head as JSON, and the bytes that the head announces. Its
-own optimizations are off: what is asked for is what the model says. Limits are set before the first
-model is read. Next room: autograder/check/outside.py, the other end.
+Its own optimizations are off: what is asked for is what the model says. Limits are set before the
+first model is read. Next room: messages.py, the form of what is said; autograder/check/outside.py,
+the other end.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import struct
 import sys
-from typing import Any, BinaryIO
+from typing import Any
 
-HEAD = struct.Struct("<Q")
 LIMITS = {
     "RLIMIT_AS": 3 << 30,
     "RLIMIT_FSIZE": 0,
     "RLIMIT_NOFILE": 32,
     "RLIMIT_CORE": 0,
 }
-MAX_RESULT = 256 << 20  # bytes
-
-
-def write(stream: BinaryIO, head: dict[str, Any], *blobs: bytes) -> None:
-    text = json.dumps({**head, "sizes": [len(b) for b in blobs]}).encode()
-    stream.write(HEAD.pack(len(text)) + text + b"".join(blobs))
-    stream.flush()
-
-
-def _read(stream: BinaryIO) -> tuple[dict[str, Any], list[bytes]]:
-    start = stream.read(HEAD.size)
-    if len(start) < HEAD.size:
-        os._exit(0)  # the other end is gone
-    head = json.loads(stream.read(HEAD.unpack(start)[0]))
-    return head, [stream.read(size) for size in head["sizes"]]
 
 
 def _answer(onnxruntime: Any, numpy: Any, head: dict[str, Any], blobs: list[bytes]) -> list[Any]:
@@ -61,14 +42,12 @@ def main() -> None:
     import numpy
     import onnxruntime
     from child import lock  # type: ignore[import-not-found]
+    from messages import MAX_RESULT, pipes, read, write  # type: ignore[import-not-found]
 
-    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(nothing, number)
+    source, sink = pipes()
     lock(int(uid), LIMITS)
     while True:
-        head, blobs = _read(source)
+        head, blobs = read(source)
         try:
             arrays = _answer(onnxruntime, numpy, head, blobs)
             if sum(array.nbytes for array in arrays) > MAX_RESULT:

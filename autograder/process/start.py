@@ -164,7 +164,7 @@ def command_line(
     for place, size in (("/tmp", TMP), ("/dev/shm", TMP // 4)):
         files += ["--perms", "1777", "--size", str(size), "--tmpfs", place]
     for name, path in mounts.items():
-        files += ["--ro-bind", str(path), name]
+        files += [*_around(Path(name)), "--ro-bind", str(path), name]
     files += [*_shown(), "--remount-ro", "/", "--chdir", "/tmp"]
     return [*bwrap, *files, *python, script, *arguments]
 
@@ -187,12 +187,16 @@ def _shown() -> list[str]:
             continue
         mounts.append(path)
         if plan[path]:
-            for parent in reversed(path.parents[:-1]):
-                arguments += ["--perms", "0755", "--dir", str(parent)]
-            arguments += ["--ro-bind", str(path), str(path)]
+            arguments += [*_around(path), "--ro-bind", str(path), str(path)]
         elif path.is_dir():
             arguments += ["--perms", "0755", "--size", "1048576", "--tmpfs", str(path)]
         else:
             arguments += ["--ro-bind", os.devnull, str(path)]
     closed = [path for path in mounts if not plan[path] and path.is_dir()]
     return [*arguments, *(part for path in closed for part in ("--remount-ro", str(path)))]
+
+
+def _around(path: Path) -> list[str]:
+    """The folders in which it lies, for any user to go through."""
+    outside = reversed(path.parents[:-1])
+    return [part for place in outside for part in ("--perms", "0755", "--dir", str(place))]

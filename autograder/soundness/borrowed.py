@@ -258,7 +258,7 @@ def _kind_of(of: type) -> str:
 def _tried(task: tuple[str, list[str]]) -> list[Borrowed]:
     """In a process of its own: which of these functions earn something."""
     with contextlib.suppress(ImportError, ValueError, OSError):
-        limit({"RLIMIT_FSIZE": 0})
+        limit({"RLIMIT_FSIZE": 0}, hard=False)  # a check may start a process that writes
     _refuse()
     os.environ["COURSE_LIB_CACHE"] = "off"  # machine code is no file here: it could not be kept
     exercise, names = task

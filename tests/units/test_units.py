@@ -36,21 +36,18 @@ TWO_TEXTS = {"passes.match", "u14.merged", "u06.too_early"}  # more than one gra
 SMALLEST = {"accelerator.systolic.cycles", "ir.windows.positions"}
 # Without these our answers to a unit do not run.
 PACKAGES = {10: ("xdsl", "filecheck"), 11: ("xdsl",)}
+PROGRAMS = {"u07_lab_matmul": ("g++",)}
 
 
 @pytest.fixture(autouse=True)
-def packages(request):
-    """Skip what is about a unit whose packages are not installed."""
+def packages(request, require_tool):
+    """Skip what is about a unit whose packages or programs are not installed."""
     given = getattr(getattr(request.node, "callspec", None), "params", {})
-    unit = (
-        given["source"].unit
-        if "source" in given
-        else slot(given["name"]).unit
-        if "name" in given
-        else 0
-    )
-    for package in PACKAGES.get(unit, ()):
+    about = given.get("source") or (slot(given["name"]) if "name" in given else None)
+    for package in PACKAGES.get(about.unit, ()) if about else ():
         pytest.importorskip(package)
+    for program in PROGRAMS.get(about.key, ()) if about else ():
+        require_tool(program)
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -1,0 +1,69 @@
+// An array that writes down which of its elements a program touches, in the order of the program:
+//
+//     float sum = x[3] + x[7];   out[0] += sum;      two reads; a read and a write
+//
+// It stands for a pointer to floats in C++ that somebody types (`using Matrix = Recorded`), so that
+// a cache can be simulated for the accesses. It can be moved as a pointer can, `x + 16`, but no
+// element of it has an address that an access could go around the record with. An index outside of
+// the array, and an access for which there is no room left, end the program that runs.
+struct Record {
+  unsigned *to;           // the bytes from the start of the first array; 1 more for a write
+  long most, count;       // the room, and the accesses so far
+  long outside[2];        // the array, and the index that it does not have
+};
+static Record record;
+struct Ended {};
+
+template <class T> struct Whole {};
+template <> struct Whole<int> { using type = int; };
+template <> struct Whole<long> { using type = long; };
+
+// What stands for one element, and only where it is used: `auto a = x[3];` would be no number yet.
+class Element {
+  float &value;
+  unsigned place;
+  void note(unsigned write) const {
+    if (record.count++ >= record.most) throw Ended();
+    record.to[record.count - 1] = place + write;
+  }
+  float read() const { note(0); return value; }
+  void write(float other) const { note(1); value = other; }
+
+ public:
+  Element(float &value, unsigned place) : value(value), place(place) {}
+  // Without this, `i < N ? x[i] : 0` would be a whole number. With 0.0f it is a float.
+  template <class T, class = typename Whole<T>::type> Element(T) = delete;
+  operator float() const && { return read(); }
+  float operator=(float other) && { write(other); return other; }
+  float operator=(Element &&other) && { return Element(*this) = other.read(); }
+  float operator+=(float other) && { return Element(*this) = read() + other; }
+  float operator-=(float other) && { return Element(*this) = read() - other; }
+  float operator*=(float other) && { return Element(*this) = read() * other; }
+  Element *operator&() const = delete;
+
+ private:
+  Element(const Element &) = default;
+};
+
+class Recorded {
+  float *data;
+  long number, start, size, at = 0;  // which array, its first byte, its elements, and where we are
+
+ public:
+  Recorded(float *data, long number, long start, long size)
+      : data(data), number(number), start(start), size(size) {}
+  Element operator[](long i) const {
+    if (at + i < 0 || at + i >= size) {
+      record.outside[0] = number + 1;
+      record.outside[1] = at + i;
+      throw Ended();
+    }
+    return Element(data[at + i], start + 4 * (at + i));
+  }
+  Element operator*() const { return (*this)[0]; }
+  Recorded operator+(long i) const { Recorded moved = *this; moved.at += i; return moved; }
+  Recorded operator-(long i) const { return *this + -i; }
+  Recorded &operator+=(long i) { at += i; return *this; }
+  Recorded &operator++() { return *this += 1; }
+  Recorded operator++(int) { Recorded before = *this; at += 1; return before; }
+};
