@@ -19,7 +19,6 @@ import numpy as np
 from xdsl.dialects import affine, arith, func, memref, scf
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.utils.exceptions import VerifyException
 
 from course_lib.mlir.toy.functions import PrintOp
 from course_lib.mlir.toy.module import read, verify

@@ -140,8 +140,8 @@ def operation(text: str) -> str:
     one axis or none, nothing is. And no sum is left along an axis of one element: there, a
     `toy.reshape` does.
     """
-    return written(through(_parsed(text), [inline, open_structs, infer_shapes,
-                                           lambda module: canonicalize(module, _patterns())]))  # fmt: skip
+    passes = [inline, open_structs, infer_shapes, lambda module: canonicalize(module, _patterns())]
+    return written(through(_parsed(text), passes))
 
 
 def _loops(op: Any, builder: Builder, operands: Sequence[SSAValue], target: SSAValue) -> None:
@@ -183,9 +183,9 @@ def compiled(program: str) -> tuple[str, str]:
     and store each element of the result once: the sum so far is then a value that one turn of the
     loop hands to the next, and not in memory.
     """
-    module = through(_parsed(program), [inline, open_structs, infer_shapes,
-                                        lambda module: canonicalize(module, _patterns()), share,
-                                        lambda module: to_affine(module, {_sum_op(): _loops})])  # fmt: skip
+    passes = [inline, open_structs, infer_shapes, lambda module: canonicalize(module, _patterns()),
+              share, lambda module: to_affine(module, {_sum_op(): _loops})]  # fmt: skip
+    module = through(_parsed(program), passes)
     loops = written(module)
     return loops, run(through(module, [to_scf, to_cf]))
 
@@ -236,8 +236,8 @@ def levels() -> Rubric:
                    "indices and which of two bounds belongs to the inner loop, and in LLVM IR it "
                    "is 3 * i + j, so I would have to prove that it is a sum of rows at all. My "
                    "pattern for the transpose needed the rank and one subtraction. It took one "
-                   "nest of three away, 6 of 24 loads and 6 of 15 stores; on the loops I would compare "
-                   "the stores of one nest with the loads of the next. In the pipeline I had "
+                   "nest of three away, 6 of 24 loads and 6 of 15 stores; on the loops I would "
+                   "compare the stores of one nest with the loads of the next. In the pipeline I had "
                    "convert-arith-to-llvm before convert-scf-to-cf, and at the end there were 14 "
                    "operations of arith left, because the blocks bring additions and comparisons "
                    "of their own."),

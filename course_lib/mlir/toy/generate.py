@@ -9,7 +9,7 @@ A function is known from the end of its text on, as in C, so none can call itsel
 resolved here; no shape is, but those of literals. A program may call operations that are defined
 elsewhere, if `operations` has a function for the name that makes one of the call:
 
-    generate(tree, operations={"double": lambda call, array: AddOp(*2 * [array(call.arguments[0])])})
+    generate(tree, operations={"turned": lambda call, array: TransposeOp(array(call.arguments[0]))})
 
 `array` gives the value of an argument, and refuses a struct. Next room: `canonical.py`.
 """

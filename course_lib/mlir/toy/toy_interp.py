@@ -6,9 +6,9 @@
        [ 6., 16.]])]
 
 All that follows, from the dialect to machine code, has to print the same. Values are arrays of
-float64, and of a struct the values of its fields. What a program may call beyond Toy's own functions
-is in `operations`, as in `generate.py`: functions of the call, and of what computes an argument.
-Next room: `dialect.py`.
+float64, and of a struct the values of its fields. What a program may call beyond Toy's own
+functions is in `operations`, as in `generate.py`: functions of the call, and of what computes an
+argument. Next room: `dialect.py`.
 """
 
 from __future__ import annotations

@@ -30,15 +30,15 @@ FIELDS = "sums of the fields of a struct"
 FIT = "A program in which the shapes of an operation do not fit is refused with ToyError"
 UNUSED = "even if the result of that operation is not used"
 THIRDS = "This earns two thirds of the points"
-ALL = "All of them are for loops that load nothing but the operand and store each element of the result"
+ALL = "All of them are for loops that load nothing but the operand and store each element"
 VALUE = "the sum so far is then a value that one turn of the loop hands to the next"
 
 SINGLE = [((2, 3), 0), ((2, 3), 1), ((4,), 0), ((2, 3, 4), 0), ((2, 3, 4), 1), ((4, 3, 2), 2),
           ((1, 3), 1), ((2, 3, 1, 2), 3)]  # fmt: skip
 
 
-@checks("u10_lab_toy.compiled",
-        spec=[COMPILE, AFTER, PROGRAM, ANY, NUMBER, ONCE, LOOPS, MEMORY, GARBAGE, THIRDS, ALL, VALUE])  # fmt: skip
+@checks("u10_lab_toy.compiled", spec=[COMPILE, AFTER, PROGRAM, ANY, NUMBER, ONCE, LOOPS, MEMORY,
+                                      GARBAGE, THIRDS, ALL, VALUE])  # fmt: skip
 def loops_compute_the_sum(compiled):
     """The loops of a sum compute it, in memory that was full of NaN."""
     return scored(compiled, SINGLE)
@@ -98,9 +98,11 @@ def right_program(compiled: Any, program: str, spec: str) -> Any:
         raise Wrong(f"The loops must print {[array.tolist() for array in wanted]}, not {words}.",
                     program=program, got=loops, spec=GARBAGE if garbage else spec)  # fmt: skip
     lines = [line.split() for line in said.splitlines() if line.strip()]
-    if lines != (right := [line for array in wanted for line in _lines(array)]):
+    right = [line for array in wanted for line in _lines(array)]
+    if lines != right:
+        text = "".join(" ".join(line) + "\n" for line in right)
         raise Wrong("The machine code must print other numbers.", program=program, got=said,
-                    expected="".join(" ".join(line) + "\n" for line in right), spec=AFTER)  # fmt: skip
+                    expected=text, spec=AFTER)  # fmt: skip
     if done.buffers != done.freed:
         raise Wrong(f"There are {done.buffers} buffers, and {done.freed} of them are given back.",
                     program=program, got=loops, spec=MEMORY)  # fmt: skip

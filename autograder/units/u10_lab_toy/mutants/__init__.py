@@ -66,7 +66,7 @@ alternatives(
         "def inferred", "def verify_(self) -> None:\n            super().verify_()\n\n        "
                         "def inferred"),
     whole_by_remainder=(NUMBER, "type(axis) is not ast.Number or axis.value % 1"),
-    shares_as_well=("canonicalize(module, _patterns())]", "canonicalize(module, _patterns()), share]"),
+    shares_as_well=("_patterns())]", "_patterns()), share]"),
     canonicalizes_twice=(SHAPES, "infer_shapes, canonicalize, lambda"),
     one_element_first=("[SumOfTranspose(), SumOfOne()]", "[SumOfOne(), SumOfTranspose()]"),
 )  # fmt: skip
