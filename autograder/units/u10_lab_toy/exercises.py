@@ -237,9 +237,9 @@ def levels() -> Rubric:
                    "is 3 * i + j, so I would have to prove that it is a sum of rows at all. My "
                    "pattern for the transpose needed the rank and one subtraction. It took one "
                    "nest of three away, 6 of 24 loads and 6 of 15 stores; on the loops I would "
-                   "compare the stores of one nest with the loads of the next. In the pipeline I had "
-                   "convert-arith-to-llvm before convert-scf-to-cf, and at the end there were 14 "
-                   "operations of arith left, because the blocks bring additions and comparisons "
+                   "compare the stores of one nest with the loads of the next. In the pipeline I "
+                   "had convert-arith-to-llvm before convert-scf-to-cf, and in the end 14 "
+                   "operations of arith were left, because the blocks bring sums and comparisons "
                    "of their own."),
             Sample(1.5, "With each level there are more lines, and in the end one only sees "
                    "addresses, so the axis is hidden in the arithmetic. Transposes should be "
