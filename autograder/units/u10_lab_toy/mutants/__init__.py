@@ -5,7 +5,7 @@ Here: the operation and its patterns. Next room: compiled.py.
 
 from __future__ import annotations
 
-from autograder.check.framework import alternatives, mutants
+from autograder.check.framework import alternatives, equivalent, mutants
 
 RANGE, REST = "not 0 <= axis < len(shape)", "return (*shape[:axis], *shape[axis + 1:])"
 NUMBER = "not isinstance(axis, ast.Number) or axis.value != int(axis.value)"
@@ -70,3 +70,10 @@ alternatives(
     canonicalizes_twice=(SHAPES, "infer_shapes, canonicalize, lambda"),
     one_element_first=("[SumOfTranspose(), SumOfOne()]", "[SumOfOne(), SumOfTranspose()]"),
 )  # fmt: skip
+
+equivalent("u10_lab_toy.operation", "shape_of(op.input) or ()", "shape_of(op.input)",
+           because="all shapes are known when patterns are applied")  # fmt: skip
+equivalent("u10_lab_toy.operation", "done[0].result", "done[-1].result",
+           because="there is one element at that time")  # fmt: skip
+equivalent("u10_lab_toy.operation", "[SumOfTranspose(), SumOfOne()]", "[SumOfOne(), SumOfT",
+           because="the driver tries all patterns until none applies")  # fmt: skip
