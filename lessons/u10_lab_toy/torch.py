@@ -134,16 +134,26 @@ def left(text: str) -> Counter[str]:
 
 
 def levels_table(pipeline: str) -> Any:
-    """For each pass of a pipeline: the lines after it, and the operations of each dialect."""
+    """For each pass of a pipeline: the lines after it, and the operations of each dialect. Where no
+    tool is, those of another pipeline, as recorded, whose passes are not named."""
     try:
         done = after(pipeline, f"module {{\n{_function(TORCH)}}}\n")
     except ValueError as error:
-        return f"Not shown: {error}."
-    rows = []
+        if tools():
+            return f"Not shown: {error}."
+        rows, head = FILE.data("levels"), f"after the pass, {FILE.words}"
+    else:
+        rows, head = levels(done), f"after the pass, by {done.tool}"
+    return table(rows, [head, "lines", "operations"], exact=["lines"])
+
+
+def levels(done: Passed) -> list[list[Any]]:
+    """The name of each pass, the lines after it, and the operations of each dialect."""
+    rows: list[list[Any]] = []
     for name, text in done.states:
         kinds = ", ".join(f"{dialect} {count}" for dialect, count in left(text).most_common())
         rows.append([name.partition("{")[0] or "as it came", len(text.splitlines()), kinds])
-    return table(rows, ["after the pass", "lines", "operations"], exact=["lines"])
+    return rows
 
 
 @lru_cache(maxsize=64)

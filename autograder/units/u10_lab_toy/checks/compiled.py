@@ -54,8 +54,8 @@ def scored(compiled: Any, sums: list[tuple[tuple[int, ...], int]]) -> Score:
         _check_one_sum(done, program_of(chain), operand)
         if (done.loads, done.stores) != (operand, result):
             best = 2 / 3
-            seen = (f"for {operand} elements and a result of {result}, {done.loads} loads and "
-                    f"{done.stores} stores")  # fmt: skip
+            seen = (f"a sum of {operand} elements into {result} takes {done.loads} loads and "
+                    f"{done.stores} stores; {operand} and {result} are enough")  # fmt: skip
     small, large = (right_program(compiled, program_of(Chain(shape, (1,))), LOOPS).operations
                     for shape in ((2, 3), (6, 7)))  # fmt: skip
     if small != large:
