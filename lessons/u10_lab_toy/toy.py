@@ -1,30 +1,22 @@
-"""What a student's compiler is put together with, and programs for it.
+"""Programs for a student's compiler, and what is counted of them.
 
-    through(module, [inline, infer_shapes])     the module after these passes, verified after each
-    run(module)                                 what a module of blocks prints, by machine code
-    bills(compiled)                             loop nests, loads and stores of three programs
-    below(toy, loops)                           a program on each level, counted
+    bills(compiled)      loop nests, loads and stores of three programs
+    below(toy, loops)    a program on each level, counted
 
-Next room: loops.py.
+Next room: torch.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp
-
 from course_lib.draw.plots.table import table
-from course_lib.mlir.llvm.execute import load
-from course_lib.mlir.llvm.printer import Printer
 from course_lib.mlir.llvm.to_llvm import to_llvm
-from course_lib.mlir.toy.module import read, verify, written
+from course_lib.mlir.toy.affine_interp import ran
+from course_lib.mlir.toy.module import read, written
 from course_lib.mlir.toy.printing import to_cf, to_scf
-from lessons.u10_lab_toy.loops import ran
-
-Pass = Callable[[ModuleOp], ModuleOp | None]  # a new module, or None: the given one was changed
 
 SUMS = """\
 struct Data { var values; var weights; }
@@ -44,23 +36,6 @@ PARTS = {
     "sum(transpose(x * x), 1)": "def main() { var x = [[1, 2, 3], [4, 5, 6]]; "
     "print(sum(transpose(x * x), 1)); }\n",
 }
-
-
-def through(module: ModuleOp, passes: Iterable[Pass]) -> ModuleOp:
-    """The module after these passes. It is verified before the first and after each: ToyError,
-    which is a ValueError, if an operation breaks a rule."""
-    verify(module)
-    for step in passes:
-        module = step(module) or module
-        verify(module)
-    return module
-
-
-def run(module: ModuleOp) -> str:
-    """What @main prints. The module consists of blocks, as `to_cf` leaves it."""
-    printer = Printer()
-    load(module, printer.functions, "toy")["main"]()
-    return printer.text
 
 
 def bills(compiled: Callable[[str], tuple[str, str]]) -> Any:

@@ -15,8 +15,9 @@ from autograder.check.framework import Stop, Wrong, mutants_of
 from autograder.check.packages import NEEDS
 from autograder.units.u10_lab_toy.checks.pipeline import the_passes_lead_to_machine_code
 from course_lib.exercises import slot
+from course_lib.mlir.toy.affine_interp import ran
 from course_lib.mlir.upstream import engine
-from lessons.u10_lab_toy.loops import ran
+from course_lib.mlir.upstream.typed import by_dialect, typed
 from lessons.u10_lab_toy.toy import PARTS, SUMS, bills, saved
 
 NAMES = ("operation", "compiled", "pipeline")
@@ -91,8 +92,8 @@ def test_a_pass_that_is_not_in_the_table_is_not_run():
         ("cse," * 50, "at most 40 passes"),
     ):
         with pytest.raises(ValueError, match=words.removeprefix("no pipeline: ")):
-            lesson.split(text)
-    assert lesson.split(" cse, func.func(cse) ,one-shot-bufferize{a b=c,d}") == (
+            typed(text, lesson.PASSES)
+    assert typed(" cse, func.func(cse) ,one-shot-bufferize{a b=c,d}", lesson.PASSES) == (
         "cse", "func.func(cse)", "one-shot-bufferize{a b=c,d}")  # fmt: skip
 
 
@@ -112,7 +113,7 @@ def test_where_no_tool_is_the_form_is_judged_and_a_sentence_says_what_is_missing
 
 def test_what_is_recorded_is_what_the_tools_say(mlir):
     given = lesson.level("cse")
-    first, *_ = lesson.split(pipeline())
+    first, *_ = typed(pipeline(), lesson.PASSES)
     done = lesson.after(pipeline(), given)
     assert lesson.after(first, given).states[-1].text.strip() == lesson.FILE["bufferized"].strip()
     kept = [row[1:] for row in lesson.FILE.data("levels")]
@@ -124,6 +125,6 @@ def test_the_order_of_the_graded_answer_leaves_what_it_says(mlir):
     """In the end 14 operations of arith were left."""
     early = mutants_of("u10_lab_toy.pipeline")["arith_before_the_blocks"]()
     given = lesson.level("cse")
-    assert lesson.left(lesson.after(early, given).states[-1].text)["arith"] == 14
+    assert by_dialect(lesson.after(early, given).states[-1].text)["arith"] == 14
     (best, *_) = slot("u10_lab_toy.levels").reference().samples
     assert re.search(r"14 operations of arith were left", best.text)

@@ -52,7 +52,7 @@ if TYPE_CHECKING or find_spec("xdsl"):
     from course_lib.mlir.toy.printing import to_cf, to_scf
     from course_lib.mlir.toy.shapes import infer_shapes
     from course_lib.mlir.toy.source import ToyError
-    from lessons.u10_lab_toy.toy import run, through
+    from course_lib.mlir.toy.stages import run, through
 
 
 @cache
@@ -187,7 +187,7 @@ def compiled(program: str) -> tuple[str, str]:
               share, lambda module: to_affine(module, {_sum_op(): _loops})]  # fmt: skip
     module = through(_parsed(program), passes)
     loops = written(module)
-    return loops, run(through(module, [to_scf, to_cf]))
+    return loops, run(through(module, [to_scf, to_cf])).text
 
 
 @exercise("u10_lab_toy.pipeline", unit=10, lab="toy", points=4, kind="inverse")
@@ -220,17 +220,12 @@ def levels() -> Rubric:
     the other order. Write five to eight sentences.
     """
     return Rubric(
-        criteria="1 point: the axis is an attribute of the operation; in the loops it is spread "
-        "over bounds and the order of indices, and in LLVM IR over blocks, products and sums of "
-        "integers. That the operation is a sum, and that it has no effect, is gone as well. "
-        "1 point: a step with its level, a reason and a number of the reader's own: the transpose "
-        "disappears before a sum because both are names with a law (as loops, all accesses would "
-        "have to be compared), which saves a loop nest and its loads and stores; or the sum is "
-        "kept in a value and not in memory, which saves a load and a store for each element. "
-        "1 point: two passes and a consequence that was seen or that follows: bufferization before "
-        "the loops (convert-linalg-to-loops leaves tensors alone), blocks before the conversions "
-        "to LLVM's dialect (the conversion of arith does not see what later passes add, so its "
-        "operations are left), casts last. Half a point where only the order is named.",
+        criteria="1 point: the axis is an attribute; in the loops it is spread over bounds and the "
+        "order of indices, in LLVM IR over blocks, products and sums of integers. 1 point: a step "
+        "with its level, a reason and a number of the reader's own: the transpose disappears where "
+        "it is a name with a law (one nest, its loads and stores), or a sum is not kept in memory. "
+        "1 point: two passes and a consequence that was seen or follows: buffers before loops, "
+        "blocks before the conversions to LLVM's dialect, casts last; half if only named.",
         samples=(
             Sample(3, "The axis is one attribute: `along 1`. As loops it is the order of two "
                    "indices and which of two bounds belongs to the inner loop, and in LLVM IR it "

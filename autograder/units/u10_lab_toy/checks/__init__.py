@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Crashed, Wrong
+from autograder.check.properties import raises
 
 Shape = tuple[int, ...]
 
@@ -106,16 +106,8 @@ TWICE = "def twice0(a) { return a + a; }\ndef twice1(a) { return a * a; }\n"
 
 def refused(answer: Any, program: str, place: str, spec: str) -> None:
     """The call raises ToyError, which names this place, if one is given."""
-    try:
-        got = answer(program)
-    except Crashed as error:
-        if "ToyError" not in error.kinds:
-            raise Wrong("The program is wrong, and ToyError must say so.", program=program,
-                        got=error.error, expected="ToyError", spec=spec) from None  # fmt: skip
-        if place and f"line:{place}\n" not in f"{error.error}\n":
-            raise Wrong(
-                "The error must be at the place that is wrong.", program=program, got=error.error,
-                expected=f"at line:{place}", spec=spec) from None  # fmt: skip
-        return
-    raise Wrong("The program is wrong, so ToyError must be raised.", program=program, got=str(got),
-                expected="ToyError", spec=spec)  # fmt: skip
+    from course_lib.mlir.toy.source import ToyError
+
+    problem = "The program is wrong, so ToyError must be raised" + ", at this place." * bool(place)
+    raises(ToyError, lambda: answer(program), problem.rstrip(".") + ".", program=program, spec=spec,
+           says=f"at line:{place}" if place else "")  # fmt: skip

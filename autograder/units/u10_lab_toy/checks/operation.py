@@ -32,6 +32,7 @@ ONE = "no sum is left along an axis of one element: there, a `toy.reshape` does"
 THIRDS = "This earns two thirds of the points, and two patterns the others"
 
 GENERIC = re.compile(r"toy\.sum (%\w+) along (-?\d+) : (\S+) to (\S+)")
+LONGEST = 20_000  # characters of a module
 M, N, L = typed((2, 3)), typed((3, 2)), typed((3,))
 PLAIN = [((2, 3), (1,)), ((2, 3), (0,)), ((5,), (0,)), ((2, 3, 4), (1, 1, 0)),
          ((2, 3, 4), (2, "+", 0)), ((3, 4, 2, 2), (2, 0, "*")), ((2, 3), ("t", "+"))]  # fmt: skip
@@ -80,11 +81,9 @@ REFUSED = [  # the argument of print, the column of the place in it, the sentenc
     ("sum(x, a)", 8, WHOLE),
     ("sum(x + x, [1])", 12, WHOLE),
     ("sum(x, 0 + 1)", 10, WHOLE),
-    ("sum(x, transpose(1))", 8, WHOLE),
     ("sum(x, 2)", 1, NO_AXIS),
     ("sum(x, 10)", 1, NO_AXIS),
     ("sum(sum(x, 0), 1)", 1, NO_AXIS),
-    ("sum(sum(sum(x, 0), 0), 0)", 1, NO_AXIS),
     ("sum(a, 0)", 1, NO_AXIS),
 ]
 
@@ -108,15 +107,12 @@ BROKEN = [
     (misfit(M, 2, ANY), NO_AXIS),
     (misfit(M, 3, typed((2,))), NO_AXIS),
     (misfit(typed(()), 0, ANY), NO_AXIS),
-    (misfit(typed((2, 3, 4)), 7, ANY), NO_AXIS),
     (misfit(M, -1, ANY), NO_AXIS),
-    (misfit(M, -2, L), NO_AXIS),
     (misfit(M, 0, typed((2,))), STATED),
     (misfit(M, 1, L), STATED),
     (misfit(M, 1, typed((2, 1))), STATED),
     (misfit(typed((4,)), 0, typed((1,))), STATED),
     (misfit("f64", 0, "f64"), KIND),
-    (misfit("f64", 0, ANY), KIND),
     (misfit(M, 1, "f64"), KIND),
     (misfit("tensor<2x3xf32>", 1, typed((2,))), KIND),
     (misfit(M, 1, "tensor<2xf32>"), KIND),
@@ -184,8 +180,13 @@ def short(text: str) -> int:
 def module_of(text: str) -> Any:
     """The module; a sum is an operation without a definition, as MLIR's general form writes it."""
     from course_lib.mlir.reading import Reader
+    from course_lib.mlir.toy.ast import LARGEST
     from course_lib.mlir.toy.module import context, verify
+    from course_lib.mlir.trouble import too_large, trouble
 
+    refusal = too_large(text, LONGEST) or (trouble(text, LARGEST) or [None])[0]
+    if refusal is not None:
+        raise ValueError(refusal)
     dialects = context()
     dialects.allow_unregistered = True
     general = GENERIC.sub(r'"toy.sum"(\1) {axis = \2 : i64} : (\3) -> \4', text)
@@ -211,46 +212,30 @@ def sums_of(text: str) -> list[Any]:
     return [op for op in main_of(text).ops if "axis" in op.attributes]
 
 
+def _sum(op: Any, given: list[np.ndarray]) -> np.ndarray:
+    result = given[0].sum(axis_of(op))
+    if "*" not in str(op.results[0].type) and op.results[0].type.get_shape() != result.shape:
+        raise ValueError(f"the result of a sum has shape {result.shape}:\n  {op}")
+    return result
+
+
 def axis_of(op: Any) -> int:
     return op.attributes["axis"].value.data
 
 
 def printed(text: str) -> list[np.ndarray]:
     """What a program prints, or @main of a module for a parameter that is chosen here."""
-    from course_lib.mlir.toy import dialect, structs
+    from course_lib.mlir.toy.dialect import shape_of  # xDSL need not be installed
+    from course_lib.mlir.toy.dialect_interp import outputs
 
     if not text.startswith("builtin.module"):
         return meant(text)
     block = main_of(text)
-    values: dict[Any, np.ndarray] = {v: start(dialect.shape_of(v) or ()) for v in block.args}
-    outputs = []
-    for op in block.ops:
-        given = [values[v] for v in op.operands]
-        match op:
-            case dialect.ConstantOp():
-                shape = dialect.shape_of(op.result) or ()
-                result = np.array([*op.value.get_values()], float).reshape(shape)
-            case dialect.AddOp():
-                result = given[0] + given[1]
-            case dialect.MulOp():
-                result = given[0] * given[1]
-            case dialect.TransposeOp():
-                result = given[0].T
-            case dialect.CastOp():
-                result = given[0]
-            case dialect.ReshapeOp():
-                result = given[0].reshape(dialect.shape_of(op.result) or ())
-            case structs.StructConstantOp():
-                result = np.array(())
-            case _ if "axis" in op.attributes:
-                result = given[0].sum(axis_of(op))
-            case _ if not op.results:
-                outputs += given
-                continue
-            case _:
-                raise ValueError(f"there is no {op.name} in these modules")
-        values[op.results[0]] = result
-    return outputs
+    more = {
+        "builtin.unregistered": _sum,
+        "toy.struct_constant": lambda op, given: np.array(()),
+    }
+    return outputs(block, [start(shape_of(value) or ()) for value in block.args], more)
 
 
 def meant(program: str) -> list[np.ndarray]:

@@ -28,13 +28,14 @@ CALLS = [("main", 0), ("main", 1), ("other", 2), ("biased", 4)]
 def the_passes_lead_to_machine_code(pipeline):
     """Nothing but LLVM's dialect is left, and it computes relu(x @ w), and relu(x @ w + b)."""
     from course_lib.mlir.upstream.engine import engines  # xDSL need not be installed
-    from lessons.u10_lab_toy.torch import after, computed, left, right, split
+    from course_lib.mlir.upstream.typed import by_dialect, typed
+    from lessons.u10_lab_toy.torch import PASSES, after, computed, right
 
     got = pipeline()
     if not isinstance(got, str):
         raise Wrong("The function must return the passes as text.", got=returned(got), spec=NAMES)
     try:
-        names = split(got)
+        names = typed(got, PASSES)
     except ValueError as error:
         raise Wrong(f"This is no pipeline: {error}.", got=got, spec=NAMES) from None
     if not engines():
@@ -46,7 +47,7 @@ def the_passes_lead_to_machine_code(pipeline):
         last = len(done.states) - 1
         raise Wrong(f"The pass `{names[max(last, 0)]}` fails: {_short(done.trouble)}", program=text,
                     got=got, spec=LLVM)  # fmt: skip
-    kinds = {dialect: count for dialect, count in left(text).items() if dialect != "llvm"}
+    kinds = {dialect: count for dialect, count in by_dialect(text).items() if dialect != "llvm"}
     if kinds:
         words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
         raise Wrong(f"Operations of other dialects are left: {words}.", program=text, got=got,
@@ -65,9 +66,8 @@ def the_passes_lead_to_machine_code(pipeline):
         if not np.allclose(result, wanted, equal_nan=True):
             raise Wrong(f"@{name} computes {result.ravel()[:4].tolist()} ..., and must compute "
                         f"{wanted.ravel()[:4].tolist()} ...", got=got, spec=spec)  # fmt: skip
-    return (
-        f"{len(names)} passes, {left(text)['llvm']} operations, run by machine code ({done.tool})"
-    )
+    count = by_dialect(text)["llvm"]
+    return f"{len(names)} passes, {count} operations of LLVM's, run ({done.tool})"
 
 
 def _short(trouble: str) -> str:

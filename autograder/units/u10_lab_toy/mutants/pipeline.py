@@ -20,7 +20,6 @@ mutants(
     "u10_lab_toy.pipeline",
     nothing=_of(),
     a_list_of_passes=lambda: [BUFFERS, OUT, LOOPS, LLVM, CASTS],
-    names_that_do_not_exist=_of(BUFFERS, OUT, "lower-linalg", LLVM, CASTS),
     as_the_source_documents_write_it=lambda: "--linalg-tile --convert-linalg-to-loops "
     "--lower-affine --convert-to-llvm",
     no_casts_at_the_end=_of(BUFFERS, OUT, LOOPS, LLVM),
@@ -29,14 +28,10 @@ mutants(
     arith_before_the_blocks=_of(BUFFERS, OUT, "convert-linalg-to-loops,convert-arith-to-llvm,"
                                 "convert-scf-to-cf,finalize-memref-to-llvm,convert-func-to-llvm,"
                                 "convert-cf-to-llvm", CASTS),
-    affine_loops_that_stay=_of(BUFFERS, OUT, "convert-linalg-to-affine-loops,convert-scf-to-cf",
-                               LLVM, CASTS),
     without_the_boundaries=_of("one-shot-bufferize", OUT, LOOPS, LLVM, CASTS),
     returns_its_result=_of(BUFFERS, LOOPS, LLVM, CASTS),
-    private_functions_only=_of(BUFFERS, "buffer-results-to-out-params", LOOPS, LLVM, CASTS),
     loses_memory=_of(BUFFERS, "buffer-results-to-out-params{modify-public-functions}", LOOPS, LLVM,
                      CASTS),
-    without_the_branches=_of(BUFFERS, OUT, LOOPS, LLVM.removesuffix(",convert-cf-to-llvm"), CASTS),
 )  # fmt: skip
 alternatives(
     "u10_lab_toy.pipeline",

@@ -6,7 +6,7 @@
 
 Memory is full of NaN until it is written, an index out of bounds is an error and not another
 element, and a program ends after STEPS operations. So a text from anywhere may be run. Next room:
-torch.py.
+`printing.py`.
 """
 
 from __future__ import annotations
