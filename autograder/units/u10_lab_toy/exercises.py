@@ -96,7 +96,7 @@ def _parsed(text: str) -> ModuleOp:
 
 def _patterns() -> list[RewritePattern]:
     class SumOfTranspose(RewritePattern):
-        def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        def match_and_rewrite(self, op: Any, rewriter: PatternRewriter) -> None:
             if isinstance(op, _sum_op()) and isinstance(op.input.owner, TransposeOp):
                 shape = shape_of(op.input) or ()
                 axis = len(shape) - 1 - op.axis.value.data
@@ -107,7 +107,7 @@ def _patterns() -> list[RewritePattern]:
                 rewriter.replace(op, done)
 
     class SumOfOne(RewritePattern):
-        def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        def match_and_rewrite(self, op: Any, rewriter: PatternRewriter) -> None:
             if isinstance(op, _sum_op()):
                 shape = shape_of(op.input) or ()
                 if shape[op.axis.value.data] == 1:
@@ -146,7 +146,7 @@ def operation(text: str) -> str:
 
 def _loops(op: Any, builder: Builder, operands: Sequence[SSAValue], target: SSAValue) -> None:
     (source,), axis = operands, op.axis.value.data
-    size = (shape_of(op.input) or ())[axis]
+    size = op.input.type.get_shape()[axis]
     zero = builder.insert(arith.ConstantOp(FloatAttr(0.0, f64))).result
 
     def one(outside: Builder, at: Sequence[SSAValue]) -> None:

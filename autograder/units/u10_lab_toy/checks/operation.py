@@ -38,7 +38,7 @@ PLAIN = [((2, 3), (1,)), ((2, 3), (0,)), ((5,), (0,)), ((2, 3, 4), (1, 1, 0)),
          ((2, 3, 4), (2, "+", 0)), ((3, 4, 2, 2), (2, 0, "*")), ((2, 3), ("t", "+"))]  # fmt: skip
 TRANSPOSED = [((2, 3), ("t", 1)), ((2, 3), ("t", 0)), ((2, 3, 4), ("t", 0)), ((2, 3, 4), ("t", 1)),
               ((2, 3, 3, 2), ("t", 2)), ((2, 3, 4), ("t", 1, "t", 0)), ((4,), ("t", 0)),
-              ((2, 3), ("t", "t", "t", 0)), ((2, 1, 3), (1,)), ((1,), (0,)),
+              ((2, 3), ("t", "t", "t", 0)), ((2, 1, 3), (1,)), ((1,), (0,)), ((3, 1), (0,)),
               ((1, 2, 1), ("t", 0, 1)), ((2, 1), ("+", 1, 0))]  # fmt: skip
 
 
@@ -62,7 +62,9 @@ def main() { S s = {[[1, 2, 3], [4, 5, 6]]}; S u = {[[7], [8]]}; print(total(s))
 """
 PROGRAMS = [program_of(Chain(*plain)) for plain in PLAIN] + [STRUCT] + [
     Chain(*plain).module(unknown) for plain in PLAIN for unknown in (False, True)]  # fmt: skip
-PATTERNS = by_hand() + [Chain(*one).module(unknown) for one in TRANSPOSED for unknown in (0, 1)]
+PATTERNS = by_hand() + [
+    Chain(*one).module(unknown) for one in TRANSPOSED for unknown in (False, True)
+]
 
 
 @checks("u10_lab_toy.operation", spec=[GIVE, TEXT, AFTER, FROM_ZERO, SAYS, SHAPE])
@@ -243,5 +245,7 @@ def meant(program: str) -> list[np.ndarray]:
     from course_lib.mlir.toy.parser import parse
     from course_lib.mlir.toy.toy_interp import run
 
-    return run(parse(program), {"sum": lambda call, value: value(call.arguments[0]).sum(
-        int(call.arguments[1].value))})  # fmt: skip
+    def summed(call: Any, value: Any) -> np.ndarray:
+        return value(call.arguments[0]).sum(int(call.arguments[1].value))
+
+    return run(parse(program), {"sum": summed})
