@@ -42,7 +42,7 @@ class Chain:
             name = calls.get(step, f"sum({name}, {step})")
         return name
 
-    def module(self, unknown: bool = False) -> str:
+    def module(self, unknown: int = False) -> str:
         """A module whose @main prints the last value of its parameter. The shapes of all results
         are stated, or none is."""
         types = [typed(None if unknown and k else value.shape)

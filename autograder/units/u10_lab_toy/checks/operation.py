@@ -62,9 +62,7 @@ def main() { S s = {[[1, 2, 3], [4, 5, 6]]}; S u = {[[7], [8]]}; print(total(s))
 """
 PROGRAMS = [program_of(Chain(*plain)) for plain in PLAIN] + [STRUCT] + [
     Chain(*plain).module(unknown) for plain in PLAIN for unknown in (False, True)]  # fmt: skip
-PATTERNS = by_hand() + [
-    Chain(*one).module(unknown) for one in TRANSPOSED for unknown in (False, True)
-]
+PATTERNS = by_hand() + [Chain(*one).module(unknown) for one in TRANSPOSED for unknown in (0, 1)]
 
 
 @checks("u10_lab_toy.operation", spec=[GIVE, TEXT, AFTER, FROM_ZERO, SAYS, SHAPE])
