@@ -126,16 +126,19 @@ def raises(
     program: Any = None,
     spec: str = "",
     called: str = "",
+    says: str = "",
 ) -> None:
     """`call()`, a call of the answer, raises this exception or one made of it. `problem` says when
     and why, in a sentence; what came instead is added. `called` is what the student has to raise,
-    where the library makes another exception of it."""
+    where the library makes another exception of it. `says` is a line of its message."""
     expected = called or wanted.__name__
     try:
         result = call()
     except Crashed as error:
         if wanted.__name__ in error.kinds:
-            return
+            if not says or says in map(str.strip, error.error.splitlines()):
+                return
+            expected = f"{expected}, {says}"
         raise Wrong(
             problem, program=program, got=error.error, expected=expected, spec=spec
         ) from None

@@ -14,34 +14,17 @@ from functools import lru_cache
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 
-from course_lib.mlir.toy.dialect import (
-    AddOp,
-    CastOp,
-    ConstantOp,
-    MulOp,
-    ReshapeOp,
-    TransposeOp,
-    shape_of,
-)
+from course_lib.mlir.toy.dialect import AddOp, MulOp, ReshapeOp, TransposeOp, shape_of
+from course_lib.mlir.toy.dialect_interp import outputs
 from course_lib.mlir.toy.functions import FuncOp, PrintOp, ReturnOp
 from lessons.u10.dialect import parsed
 
 
 def toy_outputs(text: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
     """What the first function of the module prints and returns, in this order."""
-    function = _read(text)
-    values: dict[SSAValue, np.ndarray] = {}
-    values.update(zip(function.block.args, arguments, strict=True))
-    outputs: list[np.ndarray] = []
-    for op in function.block.ops:
-        given = [values[operand] for operand in op.operands]
-        if isinstance(op, (PrintOp, ReturnOp)):
-            outputs += given
-        else:
-            values[op.results[0]] = _value(op, given)
-    return outputs
+    return outputs(_read(text).block, arguments)
 
 
 @lru_cache(maxsize=8)
@@ -56,23 +39,6 @@ def first_function(module: ModuleOp) -> FuncOp:
         if isinstance(op, FuncOp):
             return op
     raise ValueError("the module has no function")
-
-
-def _value(op: Operation, given: list[np.ndarray]) -> np.ndarray:
-    match op:
-        case AddOp():
-            return given[0] + given[1]
-        case MulOp():
-            return given[0] * given[1]
-        case TransposeOp():
-            return given[0].T
-        case CastOp():
-            return given[0]
-        case ReshapeOp():
-            return given[0].reshape(shape_of(op.result) or ())
-        case ConstantOp(value=value):
-            return np.array([*value.get_values()]).reshape(shape_of(op.result) or ())
-    raise ValueError(f"there is no {op.name} in these programs")
 
 
 def operations(text: str) -> list[Operation]:

@@ -13,13 +13,15 @@
 A tensor is a value, a memref is a place: from here on somebody has to say where results live, and
 when that memory is free again. Constants become globals. `reshape` shows what an affine map is:
 element (i) of the result is element (i floordiv 3, i mod 3) of a 2 x 3 operand. The tutorial
-writes constants element by element, and a reshape of what is no constant not at all. Next room:
-`printing.py`.
+writes constants element by element, and a reshape of what is no constant not at all.
+
+Of an operation that is defined elsewhere, `more` has the loops: a function that writes what fills
+the memory of the result from the memory of the operands. Next room: `printing.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from xdsl.builder import Builder
@@ -54,16 +56,17 @@ from course_lib.mlir.toy.module import located
 
 Indices = Sequence[SSAValue]
 Body = Callable[[Builder, Indices], SSAValue]
+Loops = Callable[[Operation, Builder, Sequence[SSAValue], SSAValue], object]
 
 
-def to_affine(module: ModuleOp) -> ModuleOp:
+def to_affine(module: ModuleOp, more: Mapping[type[Operation], Loops] | None = None) -> ModuleOp:
     """The same program on memrefs. ToyError for what is left of calls, casts and structs."""
     constants: list[Operation] = []
     functions: list[Operation] = []
     for function in module.ops:
         if not isinstance(function, FuncOp) or function.function_type.inputs:
             raise located("only a toy.func without parameters has loops: inline first", function)
-        lowering = _Lowering(constants)
+        lowering = _Lowering(constants, more or {})
         for op in function.block.ops:
             lowering.lower(op)
         kind = FunctionType.from_lists([], [])
@@ -74,8 +77,8 @@ def to_affine(module: ModuleOp) -> ModuleOp:
 class _Lowering:
     """An interpreter of Toy whose values are memrefs, and whose answers are operations."""
 
-    def __init__(self, constants: list[Operation]) -> None:
-        self.constants, self.block = constants, Block()
+    def __init__(self, constants: list[Operation], more: Mapping[type[Operation], Loops]) -> None:
+        self.constants, self.more, self.block = constants, more, Block()
         self.builder = Builder(InsertPoint.at_end(self.block))
         self.memory: dict[SSAValue, SSAValue] = {}
         self.allocated: list[SSAValue] = []
@@ -97,6 +100,9 @@ class _Lowering:
                 for memory in self.allocated:
                     self.builder.insert(memref.DeallocOp.get(memory))
                 self.builder.insert(func.ReturnOp())
+            case _ if type(op) in self.more:
+                memory = [self.memory[operand] for operand in op.operands]
+                self.more[type(op)](op, self.builder, memory, self.allocate(op.results[0]))
             case _:
                 raise located("this has no loops: inline and canonicalize first", op)
         new = before.next_op if before else self.block.first_op
@@ -114,17 +120,21 @@ class _Lowering:
     def loops(self, op: Operation, element: Body) -> None:
         """Memory for the result, and loops over it: `element` computes what is stored."""
         (result,) = op.results
-        type = _memory_type(result)
-        target = self.builder.insert(memref.AllocOp([], [], type)).memref
-        target.name_hint = result.name_hint
-        self.memory[result] = target
-        self.allocated.append(target)
+        target = self.allocate(result)
 
         def store(builder: Builder, indices: Indices) -> None:
             value = element(builder, indices)
             builder.insert(affine.StoreOp(value, target, indices))
 
-        nest(self.builder, type.get_shape(), store)
+        nest(self.builder, shape_of(result) or (), store)
+
+    def allocate(self, result: SSAValue) -> SSAValue:
+        """Memory for a result, which is free again where the function returns."""
+        target = self.builder.insert(memref.AllocOp([], [], _memory_type(result))).memref
+        target.name_hint = result.name_hint
+        self.memory[result] = target
+        self.allocated.append(target)
+        return target
 
     def elementwise(self, op: AddOp | MulOp) -> Body:
         kind = arith.AddfOp if isinstance(op, AddOp) else arith.MulfOp

@@ -32,14 +32,16 @@ from course_lib.mlir.toy.dialect import CastOp, ConstantOp, ReshapeOp, Transpose
 from course_lib.mlir.toy.structs import StructAccessOp, StructConstantOp, StructType
 
 
-def canonicalize(module: ModuleOp) -> None:
-    """Rewrite until no pattern applies; operations without users or effects disappear."""
+def canonicalize(module: ModuleOp, more: Sequence[RewritePattern] = ()) -> None:
+    """Rewrite until no pattern applies, of these and of `more`, which an operation from elsewhere
+    brings along; operations without users or effects disappear."""
     patterns = (
         TransposeOfTranspose(),
         ReshapeOfReshape(),
         ReshapeOfConstant(),
         NoChange(),
         AccessOfConstant(),
+        *more,
     )
     _rewrite(module, patterns)
     dce(module)

@@ -6,12 +6,17 @@
                                           }
 
 A function is known from the end of its text on, as in C, so none can call itself. All names are
-resolved here; no shape is, but those of literals. Next room: `canonical.py`.
+resolved here; no shape is, but those of literals. A program may call operations that are defined
+elsewhere, if `operations` has a function for the name that makes one of the call:
+
+    generate(tree, operations={"turned": lambda call, array: TransposeOp(array(call.arguments[0]))})
+
+`array` gives the value of an argument, and refuses a struct. Next room: `canonical.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from xdsl.builder import Builder
@@ -37,11 +42,14 @@ from course_lib.mlir.toy.structs import StructAccessOp, StructConstantOp, Struct
 
 FIELDS = 100  # of a struct; 30 structs of two of the one above have 2 ** 30
 OperationT = TypeVar("OperationT", bound=Operation)
+Made = Callable[[ast.Call, Callable[[ast.Expr], SSAValue]], Operation]
 
 
-def generate(module: ast.Module, file: str = "input") -> ModuleOp:
+def generate(
+    module: ast.Module, file: str = "input", operations: Mapping[str, Made] | None = None
+) -> ModuleOp:
     """The module of a program. ToyError for a name that is unknown, known twice or misused."""
-    known = _Known(file)
+    known = _Known(file, operations or {})
     toy_module = ModuleOp([])
     for record in module.records:
         known.check_new(record)
@@ -67,15 +75,15 @@ class _Known:
     """The structs and functions above a place in the text; of a function its tree, its operation
     and the struct that it returns, if it does."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
+    def __init__(self, file: str, operations: Mapping[str, Made]) -> None:
+        self.file, self.operations = file, operations
         self.structs: dict[str, ast.Struct] = {}
         self.types: dict[str, StructType] = {}
         self.sizes: dict[str | None, int] = {None: 1}
         self.functions: dict[str, tuple[ast.Function, FuncOp, str | None]] = {}
 
     def check_new(self, record: ast.Function | ast.Struct) -> None:
-        if record.name in ("print", "transpose"):
+        if record.name in ("print", "transpose", *self.operations):
             raise ToyError(f"{record.name!r} is a function of Toy already", record.place)
         if record.name in self.structs or record.name in self.functions:
             raise ToyError(f"there are two definitions of {record.name!r}", record.place)
@@ -157,7 +165,7 @@ class _Function:
                 self.add(PrintOp(self.array(value, "print")), place)
             case ast.Declare():
                 self.declare(statement)
-            case ast.Call(function=name) if name != "transpose":
+            case ast.Call(function=name) if name in self.known.functions:
                 self.call(statement)
             case _:
                 self.value(statement)
@@ -202,6 +210,9 @@ class _Function:
                 if len(given) != 1:
                     raise ToyError(f"transpose takes one array, got {len(given)}", place)
                 return self.add(TransposeOp(self.array(given[0], "transpose")), place).result
+            case ast.Call(place=place, function=name) if name in self.known.operations:
+                made = self.known.operations[name](expr, lambda given: self.array(given, name))
+                return self.add(made, place).results[0]
             case ast.Call(place=place):
                 results = self.call(expr)
                 if not results:

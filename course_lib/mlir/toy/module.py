@@ -11,6 +11,7 @@ So an error that only shows after inlining still leads to the line that somebody
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
 
 from xdsl.context import Context
@@ -57,20 +58,23 @@ OTHERS = (
 )
 
 
-def context() -> Context:
-    """The dialects of all stages."""
+def context(operations: Sequence[type[Operation]] = ()) -> Context:
+    """The dialects of all stages, and operations that are defined elsewhere."""
     dialects = Context()
     for dialect in (TOY, *OTHERS):
         dialects.load_dialect(dialect)
+    for operation in operations:
+        dialects.load_op(operation)
     return dialects
 
 
-def read(text: str, file: str = "input") -> ModuleOp:
-    """A module from MLIR's text. ToyError with line and column if it is none."""
+def read(text: str, file: str = "input", operations: Sequence[type[Operation]] = ()) -> ModuleOp:
+    """A module from MLIR's text, which may contain these operations, too. ToyError with line and
+    column if it is none."""
     if refusal := trouble(text, LARGEST):
         raise ToyError(f"syntax error: {refusal[0]}", _place(text, refusal[1]))
     try:
-        return Reader(context(), text, file).parse_module()
+        return Reader(context(operations), text, file).parse_module()
     except ParseError as error:
         raise ToyError(f"syntax error: {error.msg}", _place(text, error.span.start)) from None
     except VerifyException as error:  # an attribute or a type that cannot be

@@ -22,9 +22,10 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.builder import Builder
-from xdsl.dialects import arith, func, memref, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, f64
+from xdsl.dialects import affine, arith, func, memref, scf
+from xdsl.dialects.builtin import AffineMapAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, f64
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineExpr
 from xdsl.rewriter import InsertPoint
 from xdsl.transforms.convert_scf_to_cf import ConvertScfToCf
 from xdsl.transforms.lower_affine import LowerAffinePass
@@ -44,12 +45,25 @@ def to_scf(module: ModuleOp) -> None:
         module.body.block.add_ops(
             [func.FuncOp.external(VALUE, [f64], []), func.FuncOp.external(NEWLINE, [], [])]
         )
+    for op in module.walk():
+        if isinstance(op, (affine.LoadOp, affine.StoreOp)):
+            op.map = _of_dims(op.map)
     LowerAffinePass().apply(context(), module)
 
 
 def to_cf(module: ModuleOp) -> None:
     """Loops as blocks and branches between them."""
     ConvertScfToCf().apply(context(), module)
+
+
+def _of_dims(map: AffineMapAttr) -> AffineMapAttr:
+    """The map with all indices as dimensions. Where xDSL reads a text, it makes symbols of them,
+    which its lowering does not take."""
+    dims, symbols = map.data.num_dims, map.data.num_symbols
+    every = [AffineExpr.dimension(k) for k in range(dims + symbols)]
+    return AffineMapAttr(
+        map.data.replace_dims_and_symbols(every[:dims], every[dims:], len(every), 0)
+    )
 
 
 def _lower_print(op: PrintOp) -> None:

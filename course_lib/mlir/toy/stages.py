@@ -21,7 +21,7 @@ room: `course_lib/commands/toy.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -73,11 +73,26 @@ class Compiled:
 
     def run(self) -> Printer:
         """What the program prints: its `text`, and the numbers in it."""
-        from course_lib.mlir.llvm.execute import load  # llvmlite is heavy
+        return run(self.modules["cf"])
 
-        printer = Printer()
-        load(self.modules["cf"], printer.functions, "toy")["main"]()
-        return printer
+
+def run(module: ModuleOp) -> Printer:
+    """What a module of blocks prints: its `text`, and the numbers in it."""
+    from course_lib.mlir.llvm.execute import load  # llvmlite is heavy
+
+    printer = Printer()
+    load(module, printer.functions, "toy")["main"]()
+    return printer
+
+
+def through(module: ModuleOp, passes: Iterable[Pass]) -> ModuleOp:
+    """The module after these passes, verified before the first and after each. ToyError for an
+    operation that breaks its rules."""
+    verify(module)
+    for step in passes:
+        module = step(module) or module
+        verify(module)
+    return module
 
 
 def compile_toy(text: str, file: str = "input.toy", until: str = "run") -> Compiled:
@@ -94,9 +109,7 @@ def apply(names: list[str], text: str, file: str) -> ModuleOp:
         raise ValueError(f"there is no pass {unknown[0]!r}; there are {', '.join(PASSES)}")
     module = compile_toy(text, file, "toy").modules["toy"]
     with _explained(file, text):
-        for name in names:
-            module = _after(PASSES[name], module)
-    return module
+        return through(module, [PASSES[name] for name in names])
 
 
 @contextmanager
@@ -111,22 +124,12 @@ def _explained(file: str, text: str) -> Iterator[None]:
 
 
 def _modules(tree: ast.Module | None, text: str, file: str, until: str) -> dict[str, ModuleOp]:
-    module = read(text, file) if tree is None else generate(tree, file)
-    verify(module)
+    module = through(read(text, file) if tree is None else generate(tree, file), [])
     modules = {"toy": module}
     if until == "toy":
         return modules
     for stage, passes in STAGES.items():
-        module = module.clone()
-        for each in passes:
-            module = _after(each, module)
-        modules[stage] = module
+        module = modules[stage] = through(module.clone(), passes)
         if stage == until:
             break
     return modules
-
-
-def _after(step: Pass, module: ModuleOp) -> ModuleOp:
-    result = step(module) or module
-    verify(result)
-    return result

@@ -6,11 +6,14 @@
        [ 6., 16.]])]
 
 All that follows, from the dialect to machine code, has to print the same. Values are arrays of
-float64, and of a struct the values of its fields. Next room: `dialect.py`.
+float64, and of a struct the values of its fields. What a program may call beyond Toy's own
+functions is in `operations`, as in `generate.py`: functions of the call, and of what computes an
+argument. Next room: `dialect.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from course_lib.mlir.toy import ast
 from course_lib.mlir.toy.source import Place, ToyError
 
 Value = Any  # np.ndarray, or _Instance
+Computed = Callable[[ast.Call, Callable[[ast.Expr], Value]], Value]
 
 
 class _Instance:
@@ -28,20 +32,22 @@ class _Instance:
         self.struct, self.values = struct, values
 
 
-def run(module: ast.Module) -> list[np.ndarray]:
+def run(module: ast.Module, operations: Mapping[str, Computed] | None = None) -> list[np.ndarray]:
     """The arrays that `main` prints, in order. ToyError where the program has no meaning."""
     records = {record.name: record for record in module.records}
     main = records.get("main")
     if not isinstance(main, ast.Function) or main.params:
         raise ToyError("a program begins in main, a function without parameters")
-    interp = _Interp(records)
+    interp = _Interp(records, operations or {})
     interp.call(main, [])
     return interp.printed
 
 
 class _Interp:
-    def __init__(self, records: dict[str, ast.Function | ast.Struct]) -> None:
-        self.records, self.printed = records, []
+    def __init__(
+        self, records: dict[str, ast.Function | ast.Struct], operations: Mapping[str, Computed]
+    ) -> None:
+        self.records, self.operations, self.printed = records, operations, []
 
     def call(self, function: ast.Function, arguments: list[Value]) -> Value:
         scope = {p.name: value for p, value in zip(function.params, arguments, strict=True)}
@@ -79,6 +85,8 @@ class _Interp:
                 return instance.values[names.index(field)]
             case ast.Call(function="transpose", arguments=(argument,)):
                 return self.value(argument, scope).T
+            case ast.Call(function=name) if name in self.operations:
+                return self.operations[name](expr, lambda given: self.value(given, scope))
             case ast.Call(place=place, function=name, arguments=given):
                 function = self.records.get(name)
                 if not isinstance(function, ast.Function) or len(given) != len(function.params):

@@ -1,0 +1,76 @@
+"""The visible check of the pipeline. It runs MLIR's own passes, wherever a tool for that is.
+
+Next room: autograder/units/u10_lab_toy/hidden.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from autograder.check.framework import Stop, Wrong, checks
+from autograder.check.packages import NEEDS
+from autograder.check.shown import returned
+
+WRITE = "Write the passes that bring relu(x @ w) from linalg on tensors to LLVM's dialect"
+NAMES = "the passes of the table above in the order in which they run, separated by commas"
+OFTEN = "each as often as you like, with options in braces where it needs some"
+LLVM = "After the last pass, every operation is one of LLVM's dialect"
+MAIN = "The function @main takes three arrays, x, w and the result, and a program in C can call it"
+COMPUTES = "It computes relu(x @ w) for all numbers"
+MEMORY = "It gives back all memory that it asks for, or asks for none"
+OTHERS = "The same passes do this for other sizes, and for relu(x @ w + b) with a fourth array b"
+CALLS = [("main", 0), ("main", 1), ("other", 2), ("biased", 4)]
+
+
+@checks("u10_lab_toy.pipeline", spec=[WRITE, NAMES, OFTEN, LLVM, MAIN, COMPUTES, MEMORY, OTHERS])
+def the_passes_lead_to_machine_code(pipeline):
+    """Nothing but LLVM's dialect is left, and it computes relu(x @ w), and relu(x @ w + b)."""
+    from course_lib.mlir.upstream.engine import engines  # xDSL need not be installed
+    from course_lib.mlir.upstream.typed import by_dialect, typed
+    from lessons.u10_lab_toy.torch import PASSES, after, computed, right
+
+    got = pipeline()
+    if not isinstance(got, str):
+        raise Wrong("The function must return the passes as text.", got=returned(got), spec=NAMES)
+    try:
+        names = typed(got, PASSES)
+    except ValueError as error:
+        raise Wrong(f"This is no pipeline: {error}.", got=got, spec=NAMES) from None
+    if not engines():
+        raise Stop(f"{NEEDS}torch-mlir, or Debian's mlir-22-tools, to run your passes. Their form "
+                   "is right.")  # fmt: skip
+    done = after(got)
+    text = done.states[-1].text if done.states else ""
+    if done.trouble:
+        last = len(done.states) - 1
+        raise Wrong(f"The pass `{names[max(last, 0)]}` fails: {_short(done.trouble)}", program=text,
+                    got=got, spec=LLVM)  # fmt: skip
+    kinds = {dialect: count for dialect, count in by_dialect(text).items() if dialect != "llvm"}
+    if kinds:
+        words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
+        raise Wrong(f"Operations of other dialects are left: {words}.", program=text, got=got,
+                    spec=LLVM)  # fmt: skip
+    if re.search(r"llvm\.func @main\([^)]*\) ->", text):
+        raise Wrong("@main returns something; the caller gives the memory of the result.",
+                    program=text, got=got, spec=MAIN)  # fmt: skip
+    asked, given = (len(re.findall(rf"llvm\.call @{name}\(", text)) for name in ("malloc", "free"))
+    if asked != given:
+        raise Wrong(f"There are {asked} calls of malloc and {given} of free.", program=text,
+                    got=got, spec=MEMORY)  # fmt: skip
+    for (name, seed), result in zip(CALLS, computed(got, CALLS), strict=True):
+        wanted, spec = right(name, seed), COMPUTES if name == "main" else OTHERS
+        if isinstance(result, str):
+            raise Wrong(f"The module cannot be run: {_short(result)}", got=got, spec=MAIN)
+        if not np.allclose(result, wanted, equal_nan=True):
+            raise Wrong(f"@{name} computes {result.ravel()[:4].tolist()} ..., and must compute "
+                        f"{wanted.ravel()[:4].tolist()} ...", got=got, spec=spec)  # fmt: skip
+    count = by_dialect(text)["llvm"]
+    return f"{len(names)} passes, {count} operations of LLVM's, run ({done.tool})"
+
+
+def _short(trouble: str) -> str:
+    """What a tool says went wrong, in a line."""
+    lines = [line for line in trouble.splitlines() if "error" in line] or [trouble]
+    return lines[0].partition("error:")[2].strip() or lines[0].strip()
