@@ -123,9 +123,7 @@ def packed() -> str:
     the three matrices twice. This is counted with the same caches, where N is an even multiple of
     16, and K is a multiple of 16.
     """
-    return (
-        _PACK
-        + """
+    rest = """
     const long ROWS = 6, COLUMNS = 16;
 
     // Adds the product of two strips, ROWS rows of x and COLUMNS columns of w, to a tile of out.
@@ -133,13 +131,11 @@ def packed() -> str:
                      bool first) {
       float sums[ROWS][COLUMNS] = {}, row[COLUMNS];
       for (long k = 0; k < depth; ++k) {
-        for (long j = 0; j < COLUMNS; ++j)
-          row[j] = w[k * COLUMNS + j];
+        for (long j = 0; j < COLUMNS; ++j) row[j] = w[k * COLUMNS + j];
         for (long i = 0; i < ROWS; ++i) {
           float value = x[k * ROWS + i];
           #pragma omp simd
-          for (long j = 0; j < COLUMNS; ++j)
-            sums[i][j] += value * row[j];
+          for (long j = 0; j < COLUMNS; ++j) sums[i][j] += value * row[j];
         }
       }
       for (long i = 0; i < rows; ++i)
@@ -168,7 +164,7 @@ def packed() -> str:
       }
     }
     """
-    )
+    return _PACK + rest
 
 
 @exercise("u07_lab_matmul.conclusion", unit=7, lab="matmul", points=3, kind="explain")
