@@ -15,8 +15,6 @@ import numpy as np
 from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 
-Schedule = Mapping[str, Any]
-
 
 @exercise("u09_lab_tuners.records", unit=9, lab="tuners", points=3)
 def records(text: str) -> list[tuple[int, float]]:
@@ -71,7 +69,7 @@ def needed(logs: Mapping[str, Sequence[tuple[int, float]]], within: float) -> di
 
 
 @exercise("u09_lab_tuners.features", unit=9, lab="tuners", points=3)
-def features(schedule: Schedule) -> dict[str, int]:
+def features(schedule: Mapping[str, Any]) -> dict[str, int]:
     """Say in numbers what the loops of a schedule do.
 
     schedule  the parts of the three loops, from the outermost to the innermost, such as
@@ -99,7 +97,9 @@ def features(schedule: Schedule) -> dict[str, int]:
     uses=("u09_lab_tuners.features",),
 )  # fmt: skip
 def predicted(
-    known: Sequence[Schedule], seconds: Sequence[float], asked: Sequence[Schedule]
+    known: Sequence[Mapping[str, Any]],
+    seconds: Sequence[float],
+    asked: Sequence[Mapping[str, Any]],
 ) -> list[float]:
     """Learn from measured schedules how fast others are.
 
@@ -119,7 +119,7 @@ def predicted(
     return (_rows(asked) @ weights).tolist()
 
 
-def _rows(schedules: Sequence[Schedule]) -> np.ndarray:
+def _rows(schedules: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """For each schedule the products of any two of: 1, logarithms of its parts and features."""
     logs = np.log2([
         [2, *one["i"], *one["j"], *one["r"], *features(one).values(), 1 + one["unroll"]]
