@@ -43,7 +43,6 @@ class Ran(NamedTuple):
         """The clocks in which the array could multiply everything."""
         return -(-self.m * self.k * self.n // TEACHING.macs)
 
-
     @property
     def port(self) -> float:
         """The clocks in which the port moves bytes."""
