@@ -20,7 +20,7 @@ from course_lib.plugins.byoc.tree import IRModule, TensorType, Var
 SEED = 141_428
 
 
-WRONGS = [
+WRONGS: list[dict[str, Any]] = [
     *({"step": const(step, "float32")} for step in (0.25, 0.5, 2)),
     *({"zero": const(zero, "int8")} for zero in (-5, 1)),
     *({"sums_zero": const(zero, "int32")} for zero in (-100, 1)),

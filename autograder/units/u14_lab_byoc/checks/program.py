@@ -78,8 +78,9 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
     try:
         run = simulate(with_tokens(text, at.size, chip), after, chip)
     except (Fault, IndexError, ValueError) as fault:
+        quoted = ORDER if getattr(fault, "kind", "") == "hazard" else FITS
         raise Wrong("The chip must be able to run the program.", program=program, got=str(fault),
-                    spec=FITS) from None  # fmt: skip
+                    spec=quoted) from None  # fmt: skip
     if (changed := np.flatnonzero(after[: at.y] != before[: at.y])).size:
         raise Wrong(f"Byte {changed[0]} of DRAM is no byte of y and must stay.", program=program,
                     spec=ONLY)  # fmt: skip
@@ -118,15 +119,14 @@ def _constants(function: Function) -> dict[str, np.ndarray]:
     return {"bias": zeros, **found, "scale": np.broadcast_to(found["scale"], columns)}
 
 
-ONE = const(0.003, "float32")
 LAYERS: list[tuple[int, int, int, dict[str, Any], Chip, str]] = [
     (4, 4, 4, {"relu": False}, TEACHING, MEANING),
     (4, 4, 4, {}, TEACHING, MEANING),
     (1, 1, 1, {"bias": False, "relu": False}, TEACHING, MEANING),
     (4, 4, 4, {"bias_first": True, "relu": False}, TEACHING, BIAS),
-    (3, 4, 3, {"scale": ONE, "bias": False}, TEACHING, SCALE),
+    (3, 4, 3, {"scale": const(0.003, "float32"), "bias": False}, TEACHING, SCALE),
     (3, 8, 4, {"relu": False}, TEACHING, PLACES),
-    (3, 4, 8, {"relu": False, "scale": ONE}, TEACHING, PLACES),
+    (3, 4, 8, {"relu": False, "scale": const(0.003, "float32")}, TEACHING, PLACES),
     (5, 7, 6, {}, TEACHING, SIZES),
     (2, 13, 11, {"relu": False}, TEACHING, PLACES),
     (64, 9, 5, {}, TEACHING, FITS),
