@@ -492,3 +492,7 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     assert re.search(r"yours +1,179,648 +1,179,648 +\de-0\d", text)
     for found in ("it is 0 relayouts.", "it is 2 networks.", "it is 3.94 MiB."):
         assert found in text
+    expected = {"resnet18 +nhwc": "0 +1.31", "resnet18 +nchw16c": "0 +1.23",
+                "mobilenet_v2 +nhwc": "0 +1.33", "mobilenet_v2 +nchw16c": "2 +1.12"}  # fmt: skip
+    for row, numbers in expected.items():
+        assert re.search(f"{row} +{numbers} ", text), "relayouts left, expected speed-up"

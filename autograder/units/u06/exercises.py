@@ -41,17 +41,17 @@ def which_first() -> Rubric:
         "are registers, and the spills cost more than the order gains. "
         "0.5 points: after allocation, values that have nothing to do with each other are tied "
         "because they share a register (a later write must wait for earlier readers), so the "
-        "polynomial's four independent chains, which got the same few registers, cannot overlap. "
+        "polynomial's four independent chains, which share 16 registers, overlap less. "
         "0.5 points: a way: count the living values while scheduling and prefer what ends a life "
         "when they become too many; schedule twice; try both and keep the better; give out free "
         "registers in turn; rename registers in hardware.",
         samples=(
             Sample(2, "Before allocation, the scheduler sees only true dependences and hoists the "
                    "loads of later k, so more than 16 values are alive at once, and 35 of them go "
-                   "to memory. After allocation the chains of the polynomial reuse two or three "
-                   "registers, and a write has to wait for the reads of the old value, so they run "
-                   "one after the other. A scheduler that counts living values and stops hoisting "
-                   "at 16 would get both."),
+                   "to memory. After allocation the chains of the polynomial reuse each other's "
+                   "registers, and a write has to wait for the reads of the old value, so the "
+                   "last chains start late. A scheduler that counts living values and stops "
+                   "hoisting at 16 would get both."),
             Sample(1, "If you schedule first you need too many registers and spill, which is slow. "
                    "One could schedule both before and after, and look which is faster."),
             Sample(0, "Scheduling is NP-hard, so the list scheduler is only a heuristic and "
