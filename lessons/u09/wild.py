@@ -77,7 +77,7 @@ def tinygrad_table() -> tuple[Picture, str]:
         opts = live["opts"] if live and width == 0 else chosen
         rows.append([f"BEAM={width}", len(opts), tried, *("; ".join(o) or "none" for o in opts)])
     word = f"BEAM=0 ran just now; the others: {BY_TINYGRAD.words}" if live else BY_TINYGRAD.words
-    heads = ["tinygrad 0.14.0", "kernels", "candidates timed", "first kernel", "second kernel"]
+    heads = ["tinygrad 0.14.0", "kernels", "candidates compiled", "first kernel", "second kernel"]
     return table(rows, heads), word
 
 
