@@ -213,6 +213,16 @@ def test_a_wrong_count_of_clocks_quotes_the_words_that_were_overlooked(wrong, wo
     assert words in judge("accelerator.systolic.cycles", answer).spec
 
 
+def test_a_fill_that_is_paid_for_once_is_told_about_tiles_and_not_about_edges():
+    def fills_once(m, k, n, array):
+        tiles = -(-m // array.rows) * -(-n // array.cols)
+        drain = array.rows if array.drain else 0
+        return tiles * (k + drain) + array.rows + array.cols - 2
+
+    said = judge("accelerator.systolic.cycles", fills_once).spec
+    assert "computed one after another" in said and "hangs over" not in said
+
+
 def test_an_answer_that_simulates_is_told_so():
     def by_simulation(m, k, n, array):
         if m > 100:

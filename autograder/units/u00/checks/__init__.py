@@ -87,7 +87,7 @@ def named(names: tuple[str, ...], values: tuple[int, ...]) -> str:
 
 def letters(got: Any) -> str:
     """The letters of an answer, in order, each once: "ea " and "AE" are the same."""
-    if isinstance(got, (list, tuple, set)):
+    if isinstance(got, (list, tuple, set, frozenset)):
         got = "".join(map(str, got))
     problem = "The answer must be a string of letters."
     if isinstance(got, str):

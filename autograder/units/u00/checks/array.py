@@ -39,8 +39,8 @@ def agrees_with_the_simulation(cycles, case):
     got, expected = a_number(cycles(*case), unit="clocks"), simulated_cycles(*case)
     if got != expected:
         problem, words = "The simulated array takes another number of clocks.", _told(*case)
-        clocks, spec = _count(got, "clock"), _sentence(cycles, case)
-        right = _count(expected, "clock")
+        clocks, right = _count(got, "clock"), _count(expected, "clock")
+        spec = _sentence(cycles, case)
         raise Wrong(problem, program=words, got=clocks, expected=right, spec=spec)
 
 
@@ -51,12 +51,14 @@ def simulated_cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
 
 
 def _sentence(cycles: Any, case: tuple[int, int, int, SystolicArray]) -> str:
-    """The words that were overlooked: about one whole tile, its drain, its edges, or many tiles."""
+    """The words that were overlooked: about one whole tile, its drain, the last tile, or many."""
     m, k, n, array = case
-    for tile, words in ((replace(array, drain=False), CLOCKS[5]), (array, CLOCKS[6])):
-        if cycles(tile.rows, k, tile.cols, tile) != simulated_cycles(tile.rows, k, tile.cols, tile):
+    whole, last = (array.rows, array.cols), ((m - 1) % array.rows + 1, (n - 1) % array.cols + 1)
+    parts = ((whole, replace(array, drain=False)), (whole, array), (last, array))
+    for ((high, wide), on), words in zip(parts, (CLOCKS[5], CLOCKS[6], CLOCKS[1]), strict=True):
+        if cycles(high, k, wide, on) != simulated_cycles(high, k, wide, on):
             return words
-    return CLOCKS[1] if m % array.rows or n % array.cols else CLOCKS[0]
+    return CLOCKS[0]
 
 
 def _told(m: int, k: int, n: int, array: SystolicArray) -> str:
@@ -129,8 +131,7 @@ def clocks_allowed(array: SystolicArray, macs: int) -> int:
 
 
 def most_clocks(array: SystolicArray, macs: int) -> str:
-    allowed = clocks_allowed(array, macs)
-    return f"At most {allowed:g} clocks on {array.rows} x {array.cols} cells."
+    return f"At most {clocks_allowed(array, macs):g} clocks on {array.rows} x {array.cols} cells."
 
 
 def of_size(graph: Graph, macs: int) -> tuple[int, int, int]:
