@@ -78,7 +78,7 @@ def sound(linear_scan: Any, lives: list[Live], registers: int) -> int:
 def told(lives: Sequence[Live], registers: int) -> str:
     rows = [f"{live.name:<6} {live.start} .. {live.end}" for live in lives[:16]]
     more = [f"and {len(lives) - 16} more"] if len(lives) > 16 else []
-    return "\n".join([f"{registers} registers", *rows, *more])
+    return "\n".join([f"{registers} register{'s'[: registers - 1]}", *rows, *more])
 
 
 @checks("machine.linear_scan", spec=[*REGISTERS, *FEWEST, SHARE, "an instruction reads before it"])
