@@ -1,7 +1,7 @@
 """Production compilers on the row of unit 8: LLVM's dependence analysis, Polly, GCC's Graphite.
 
 What needs a tool that may be missing is recorded; a word says which of the two is shown. Next room:
-isl_schedules.py, what isl says of the same nests.
+autograder/units/u08/checks.
 """
 
 from __future__ import annotations

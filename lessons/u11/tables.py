@@ -4,7 +4,7 @@
     tiles_table(tiled)          the layer in tiles of several heights, with your passes
     bill(tiled, turns)          clocks and bytes, beside the library's and the bound
 
-Next room: wild.py.
+Next room: autograder/units/u11/checks.
 """
 
 from __future__ import annotations

@@ -2,7 +2,6 @@
 
     multibuffer()      MLIR's `memref.multibuffer`, run here or recorded
     triton_table()     Triton's shared memory by `num_stages`, recorded
-    three_forms()      one operation of the NPU dialect in xDSL, ODS and IRDL
 
 Next room: tables.py.
 """
