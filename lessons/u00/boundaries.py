@@ -2,7 +2,7 @@
 
     settled({"How does the weight lie in memory?": 2, ...})  ->  a table, your form beside ours
 
-Next room: the notebook, notebooks/u00_tour.md.
+Next room: notebooks/u00_tour.md.
 """
 
 from __future__ import annotations

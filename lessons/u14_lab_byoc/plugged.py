@@ -125,7 +125,7 @@ def alone(tvm: Any, module: Any, x: np.ndarray) -> np.ndarray:
 
 
 def by_tvm(divided: Callable, module: IRModule) -> str:
-    """How TVM divides a program with an answer; recorded with ours, where it is not installed."""
+    """How TVM divides a program with an answer; where it is not installed, as it did with ours."""
     if not installed():
         return f"{BY_TVM['model']}({BY_TVM.words}, with our answer; TVM is not installed here)"
     return told(divided(package(), real(package(), module)))

@@ -13,6 +13,7 @@ pytest.importorskip("llvmlite")
 import lessons.u10_lab_toy.torch as lesson
 from autograder.check.framework import Stop, Wrong, mutants_of
 from autograder.check.packages import NEEDS
+from autograder.units.u10_lab_toy.checks import pipeline as checks
 from autograder.units.u10_lab_toy.checks.pipeline import the_passes_lead_to_machine_code
 from course_lib.exercises import slot
 from course_lib.mlir.toy.affine_interp import ran
@@ -98,7 +99,7 @@ def test_a_pass_that_is_not_in_the_table_is_not_run():
 
 
 def test_where_no_tool_is_the_form_is_judged_and_a_sentence_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(engine, "engines", lambda: [])
+    monkeypatch.setattr(checks, "engines", lambda: [])
     with pytest.raises(Stop) as stopped:
         the_passes_lead_to_machine_code(pipeline)
     assert stopped.value.problem.startswith(NEEDS) and "mlir-22-tools" in stopped.value.problem

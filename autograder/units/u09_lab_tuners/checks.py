@@ -1,6 +1,6 @@
 """Visible checks of the lab of unit 9: logs, features, a model on recorded times.
 
-Next room: hidden.py.
+Next room: autograder/units/u09_lab_tuners/hidden/__init__.py.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.properties import raises
+from course_lib.mlir.toy.source import ToyError
 
 Shape = tuple[int, ...]
 
@@ -106,8 +107,6 @@ TWICE = "def twice0(a) { return a + a; }\ndef twice1(a) { return a * a; }\n"
 
 def refused(answer: Any, program: str, place: str, spec: str) -> None:
     """The call raises ToyError, which names this place, if one is given."""
-    from course_lib.mlir.toy.source import ToyError
-
     problem = "The program is wrong, so ToyError must be raised" + ", at this place." * bool(place)
     raises(ToyError, lambda: answer(program), problem.rstrip(".") + ".", program=program, spec=spec,
            says=f"at line:{place}" if place else "")  # fmt: skip

@@ -11,6 +11,10 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Score, Wrong, checks
 from autograder.check.modules import as_text
 from autograder.units.u10_lab_toy.checks import Chain, main, program_of, refused, start, typed
+from course_lib.mlir.toy.ast import LARGEST
+from course_lib.mlir.toy.parser import parse
+from course_lib.mlir.toy.toy_interp import run
+from course_lib.mlir.trouble import too_large, trouble
 
 GIVE = "Give Toy the operation `toy.sum`, with its shapes and two patterns"
 TEXT = "a Toy program, or a module of the Toy dialect, which begins with `builtin.module`"
@@ -159,7 +163,7 @@ def right_module(operation: Any, text: str, spec: str) -> str:
 def _to_be_done(text: str, got: str) -> str:
     from course_lib.mlir.toy.dialect import TransposeOp  # xDSL need not be installed
 
-    for op in sums_of(got):
+    for op in (op for op in main_of(got).ops if "axis" in op.attributes):
         shape = op.operands[0].type.get_shape()
         if not op.results[0].uses:
             raise Wrong("A sum is not used.", program=text, got=got, spec=UNUSED)
@@ -179,10 +183,8 @@ def short(text: str) -> int:
 
 def module_of(text: str) -> Any:
     """The module; a sum is an operation without a definition, as MLIR's general form writes it."""
-    from course_lib.mlir.reading import Reader
-    from course_lib.mlir.toy.ast import LARGEST
+    from course_lib.mlir.reading import Reader  # xDSL need not be installed
     from course_lib.mlir.toy.module import context, verify
-    from course_lib.mlir.trouble import too_large, trouble
 
     refusal = too_large(text, LONGEST) or (trouble(text, LARGEST) or [None])[0]
     if refusal is not None:
@@ -200,16 +202,12 @@ def module_of(text: str) -> Any:
 
 def main_of(text: str) -> Any:
     """The block of the module's function @main."""
-    from course_lib.mlir.toy.functions import FuncOp
+    from course_lib.mlir.toy.functions import FuncOp  # xDSL need not be installed
 
     for op in module_of(text).ops:
         if isinstance(op, FuncOp) and op.sym_name.data == "main":
             return op.block
     raise ValueError("the module has no function @main")
-
-
-def sums_of(text: str) -> list[Any]:
-    return [op for op in main_of(text).ops if "axis" in op.attributes]
 
 
 def _sum(op: Any, given: list[np.ndarray]) -> np.ndarray:
@@ -240,8 +238,6 @@ def printed(text: str) -> list[np.ndarray]:
 
 def meant(program: str) -> list[np.ndarray]:
     """What a program prints: its tree, run by numpy."""
-    from course_lib.mlir.toy.parser import parse
-    from course_lib.mlir.toy.toy_interp import run
 
     def summed(call: Any, value: Any) -> np.ndarray:
         return value(call.arguments[0]).sum(int(call.arguments[1].value))

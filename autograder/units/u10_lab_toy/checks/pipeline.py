@@ -6,12 +6,17 @@ Next room: autograder/units/u10_lab_toy/hidden.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from autograder.check.framework import Stop, Wrong, checks
 from autograder.check.packages import NEEDS
 from autograder.check.shown import returned
+from course_lib.mlir.upstream.engine import engines
+from course_lib.mlir.upstream.typed import by_dialect, typed
+from lessons.u10_lab_toy.torch import PASSES, after, computed, right
 
 WRITE = "Write the passes that bring relu(x @ w) from linalg on tensors to LLVM's dialect"
 NAMES = "the passes of the table above in the order in which they run, separated by commas"
@@ -27,10 +32,6 @@ CALLS = [("main", 0), ("main", 1), ("other", 2), ("biased", 4)]
 @checks("u10_lab_toy.pipeline", spec=[WRITE, NAMES, OFTEN, LLVM, MAIN, COMPUTES, MEMORY, OTHERS])
 def the_passes_lead_to_machine_code(pipeline):
     """Nothing but LLVM's dialect is left, and it computes relu(x @ w), and relu(x @ w + b)."""
-    from course_lib.mlir.upstream.engine import engines  # xDSL need not be installed
-    from course_lib.mlir.upstream.typed import by_dialect, typed
-    from lessons.u10_lab_toy.torch import PASSES, after, computed, right
-
     got = pipeline()
     if not isinstance(got, str):
         raise Wrong("The function must return the passes as text.", got=returned(got), spec=NAMES)
@@ -41,24 +42,7 @@ def the_passes_lead_to_machine_code(pipeline):
     if not engines():
         raise Stop(f"{NEEDS}torch-mlir, or Debian's mlir-22-tools, to run your passes. Their form "
                    "is right.")  # fmt: skip
-    done = after(got)
-    text = done.states[-1].text if done.states else ""
-    if done.trouble:
-        last = len(done.states) - 1
-        raise Wrong(f"The pass `{names[max(last, 0)]}` fails: {_short(done.trouble)}", program=text,
-                    got=got, spec=LLVM)  # fmt: skip
-    kinds = {dialect: count for dialect, count in by_dialect(text).items() if dialect != "llvm"}
-    if kinds:
-        words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
-        raise Wrong(f"Operations of other dialects are left: {words}.", program=text, got=got,
-                    spec=LLVM)  # fmt: skip
-    if re.search(r"llvm\.func @main\([^)]*\) ->", text):
-        raise Wrong("@main returns something; the caller gives the memory of the result.",
-                    program=text, got=got, spec=MAIN)  # fmt: skip
-    asked, given = (len(re.findall(rf"llvm\.call @{name}\(", text)) for name in ("malloc", "free"))
-    if asked != given:
-        raise Wrong(f"There are {asked} calls of malloc and {given} of free.", program=text,
-                    got=got, spec=MEMORY)  # fmt: skip
+    text, tool = _lowered(got, names)
     for (name, seed), result in zip(CALLS, computed(got, CALLS), strict=True):
         wanted, spec = right(name, seed), COMPUTES if name == "main" else OTHERS
         if isinstance(result, str):
@@ -67,7 +51,27 @@ def the_passes_lead_to_machine_code(pipeline):
             raise Wrong(f"@{name} computes {result.ravel()[:4].tolist()} ..., and must compute "
                         f"{wanted.ravel()[:4].tolist()} ...", got=got, spec=spec)  # fmt: skip
     count = by_dialect(text)["llvm"]
-    return f"{len(names)} passes, {count} operations of LLVM's, run ({done.tool})"
+    return f"{len(names)} passes, {count} operations of LLVM's, run ({tool})"
+
+
+def _lowered(got: str, names: Sequence[str]) -> tuple[str, str]:
+    """The module after the passes, with LLVM's operations alone, and the tool that ran them."""
+    done = after(got)
+    text = done.states[-1].text if done.states else ""
+    wrong = partial(Wrong, program=text, got=got)
+    if done.trouble:
+        last = names[max(len(done.states) - 1, 0)]
+        raise wrong(f"The pass `{last}` fails: {_short(done.trouble)}", spec=LLVM)
+    kinds = {dialect: count for dialect, count in by_dialect(text).items() if dialect != "llvm"}
+    if kinds:
+        words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
+        raise wrong(f"Operations of other dialects are left: {words}.", spec=LLVM)
+    if re.search(r"llvm\.func @main\([^)]*\) ->", text):
+        raise wrong("@main returns something; the caller gives the memory.", spec=MAIN)
+    asked, given = (len(re.findall(rf"llvm\.call @{name}\(", text)) for name in ("malloc", "free"))
+    if asked != given:
+        raise wrong(f"There are {asked} calls of malloc and {given} of free.", spec=MEMORY)
+    return text, done.tool
 
 
 def _short(trouble: str) -> str:

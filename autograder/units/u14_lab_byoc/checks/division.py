@@ -1,6 +1,6 @@
 """Visible checks of `divided`: programs with one thing that the chip cannot do, or with none.
 
-`divides` judges an answer, here and in the hidden checks. Next room: regions.py.
+`divides` judges an answer, here and in the hidden checks. Next room: program.py.
 """
 
 from __future__ import annotations

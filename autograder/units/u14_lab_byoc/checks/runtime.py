@@ -1,6 +1,7 @@
 """Visible checks of `run`: divided modules that are written by hand, and a chip that counts.
 
-`runs` judges an answer, here and in the hidden checks. Next room: the hidden checks.
+`runs` judges an answer, here and in the hidden checks.
+Next room: autograder/units/u14_lab_byoc/hidden.py.
 """
 
 from __future__ import annotations
