@@ -50,6 +50,7 @@ from lessons.u09.searches import (
     on_record,
     price,
     progress_plot,
+    searches,
     tree_picture,
     wide,
 )
@@ -140,6 +141,17 @@ def test_what_the_text_says_of_luck():
     assert len(ends["random"]) == len(ends["evolution"]) == 8
     assert min(ends["random"]) > 1.005 and max(ends["random"]) < 1.03
     assert sorted(round(100 * end - 100) for end in ends["evolution"])[-2:] == [26, 26]
+
+
+def test_from_which_price_to_which_the_beam_is_behind():
+    runs = searches()
+    (ours,) = runs["beam, width 2"]
+    others = [runs[words] for words in SEARCHES]
+    behind = [n for n in range(1, PRICES + 1)
+              if all(median(best_after(run, n) for run in some) < best_after(ours, n)
+                     for some in others)]  # fmt: skip
+    assert behind == [*range(15, 85)]
+    assert "From the 15th price to the 84th, the beam is behind both medians" in TEXT
 
 
 def test_nothing_recorded_is_better_than_the_best_known():
