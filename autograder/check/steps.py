@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import math
 import sys
 import tracemalloc
@@ -78,7 +79,7 @@ def counted(limit: int | None) -> Iterator[None]:
         return
     counter = _Counter(limit)
     watched = _monitored(counter) if hasattr(sys, "monitoring") else _traced(counter)
-    with _comparisons_in_python(), _memory_traced(), watched:
+    with _comparisons_in_python(), _memory_traced(), _nothing_collected(), watched:
         yield
     counter.left -= counter.taken()
     if counter.left < 0:  # an `except:` of the student's own took it
@@ -113,6 +114,20 @@ def _memory_traced() -> Iterator[None]:
         yield
     finally:
         tracemalloc.stop()
+
+
+@contextlib.contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """The collector of cycles waits. What it calls, and when, would be counted; and the end of the
+    steps is lost if it comes while Python code of `gc.callbacks` or of a `__del__` runs."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class _Counter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import operator
 import sys
 import tracemalloc
@@ -201,6 +202,33 @@ def test_an_answer_cannot_swallow_the_end():
 
     with pytest.raises(OutOfSteps), counted(50):
         stubborn()
+
+
+def test_the_end_is_not_lost_in_what_the_garbage_collector_calls():
+    """Hypothesis, too, has a function of Python called before and after each collection."""
+
+    def cycles(often):
+        for _ in range(often):
+            ring = []
+            ring.append(ring)
+
+    def looks(phase, info):
+        for _ in range(20):
+            pass
+
+    alone, before = steps_of(lambda: cycles(300)), gc.get_threshold()
+    gc.callbacks.append(looks)
+    gc.set_threshold(10)
+    try:
+        assert steps_of(lambda: cycles(300)) == alone
+        for limit in range(500, 520):
+            with pytest.raises(OutOfSteps), counted(limit):
+                cycles(300)
+                pytest.fail("the limit was lost")
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(looks)
+    assert gc.isenabled()
 
 
 def test_a_debugger_is_back_afterwards():

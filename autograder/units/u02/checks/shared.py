@@ -17,7 +17,7 @@ import numpy as np
 
 from autograder.check import plugs
 from autograder.check.cases import for_each
-from autograder.check.framework import Crashed, Wrong, checks
+from autograder.check.framework import Crashed, TimedOut, Wrong, checks
 from autograder.check.meaning import meaning_of
 from autograder.check.properties import (
     close,
@@ -119,11 +119,11 @@ def stays(implementation: Any, before: Graph, problem: str, spec: str) -> None:
 
 
 def on_deep(implementation: Any, graph: Graph) -> Graph:
-    """What a pass makes of a long chain; a crash says what the program was."""
+    """What a pass makes of a long chain; a crash and a time-out say what the program was."""
     try:
         return valid_graph(implementation(graph), graph)
-    except Crashed as error:
-        error.program = f"{len(graph.ops):,} operations, a long chain of relu among them"
+    except (Crashed, TimedOut) as error:
+        error.program = error.program or f"{len(graph.ops):,} operations, many of them in a chain"
         raise
 
 
