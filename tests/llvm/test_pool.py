@@ -123,6 +123,7 @@ def test_a_child_process_has_workers_of_its_own(count_all: Callable) -> None:
 SCRIPT = """
 import faulthandler, os, signal, sys, threading, time
 faulthandler.dump_traceback_later(240, exit=True)  # where it hangs, if it does
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell in the background ignores it
 import numpy as np
 from course_lib.compiler import compile
 from course_lib.ir.graph.build import relu, trace
