@@ -293,6 +293,14 @@ def test_operators_of_another_domain_stay(conv, relu):
     assert slot(RELU).reference(model) == model
 
 
+@pytest.mark.parametrize(("wrong", "words"), [
+    ("of_any_type", "w holds 32-bit floats"),
+    ("nothing", "Make one node of each Conv and the Relu"),
+])  # fmt: skip
+def test_a_wrong_count_of_pairs_quotes_why_a_pair_stays_or_goes(wrong, words):
+    assert words in verdict_of(slot(RELU), mutants_of(RELU)[wrong], shrink=False).spec
+
+
 def test_the_older_exporter_warns_of_itself_only_where_we_say_so(recwarn):
     exported("mlp", batch_norms=False)
     assert not [w for w in recwarn if "exporter" in str(w.message)]

@@ -118,9 +118,8 @@ def is_fast(busy):
         run = wavefront(np.ones((m, k)), np.ones((k, n)), array)
         if run.cycles > clocks_allowed(array, macs):
             got = f"{run.cycles:,} clocks, {run.utilization:.0%} of the cells' time used"
-            problem = (
-                f"{most_clocks(array, macs)} This is {_count(run.tiles, 'tile')} with k = {k}."
-            )
+            tiles = _count(run.tiles, "tile")
+            problem = f"{most_clocks(array, macs)} This is {tiles} with k = {k}."
             raise Wrong(problem, program=graph, got=got, spec=FAST[1])
         shown.append(f"{array.rows} x {array.cols} cells: {run.utilization:.0%} busy")
     return ", ".join(shown)

@@ -78,6 +78,7 @@ def _right_count(before: Model, after: Model, wanted: int, problem: str, spec: s
         can = f"{wanted or 'no'} pair{'s' * (wanted != 1)} can be fused here"
         so = f"So {can}" if problem and not wanted else can.capitalize()
         left = f"What is left must be {results.counted(ours)}; it is {results.counted(mine)}."
+        spec = spec if wanted or mine["FusedConv"] else NOTHING
         raise wrong(f"{problem} {so}. {left}".strip(), before, after, spec)
 
 

@@ -37,7 +37,7 @@ def apart() -> list[Case]:
     return [
         *((model, why, spec) for (model, why), spec in zip(others(PAIR), specs, strict=True)),
         (small(PAIR + "z = Relu(c)", "y", "z"), "Two Relus read c.", READS),
-        (_with_much_beside_it(), "w is in double precision.", NOTHING),
+        (_with_much_beside_it(), "w is in double precision.", FLOATS),
         *((small(PAIR.replace("Relu", op), "y"), f"{op} is no Relu.", FUSE)
           for op in ("Tanh", "LeakyRelu", "Clip", "Elu")),
         (small(PAIR.replace("Conv", "ConvTranspose"), "y"), "ConvTranspose is no Conv.", FUSE),
@@ -86,19 +86,19 @@ def pairs() -> list[tuple[onnx.ModelProto, int, str, str]]:
          "kernel_shape and auto_pad stay.", ATTRIBUTES),
         (small(PAIR + "z = Add(y, y)", "y", "z"), 1, "y has readers, and is an output.", FUSE),
         (small(PAIR + "z = Relu(y)", "z"), 1, "A second Relu reads the first.", FUSE),
-        (small(row, "z"), 2, "Two pairs in a row.", IMPORT),
+        (small(row, "z"), 2, "Two pairs in a row.", FUSE),
         (small(two, "y1", "y2"), 2, "Two Conv, and then their two Relus.", FUSE),
         (small(PAIR.replace("w)", 'w, "")'), "y"), 1, 'The bias is left out by the name "".',
          ATTRIBUTES),
-        (older, 1, "The file imports opset 13, and another domain that it does not use.", IMPORT),
+        (older, 1, "The file imports opset 13, and another domain that it does not use.", FUSE),
         (small(PAIR + choice("r = Neg(y)"), "z"), 1, "The branches of an If read y.", FUSE),
         (_declared(small(COMPUTED, "y"), "w", (4, 4, 1)), 1,
          "w is computed, and the file says what type it has.", FLOATS),
         (small(PAIR, "y", inputs=["w"]), 1, "The caller may give another w.", FUSE),
         (small(PAIR + "activation = Neg(x)", "y", "activation"), 1,
          "Something else is called activation.", FUSE),
-        (fused, 1, "One pair was fused before.", IMPORT),
-        (first, 1, "The file imports com.microsoft first.", IMPORT),
+        (fused, 1, "One pair was fused before.", FUSE),
+        (first, 1, "The file imports com.microsoft first.", FUSE),
     ]  # fmt: skip
 
 
