@@ -298,6 +298,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: a worker for each core. One more, for the tests that wait for a browser, a limit or
-    an installation, was no faster: each worker imports and prepares for itself."""
+    """`-n auto`: as many workers as cores. One more, for the tests that wait, was no faster: each
+    worker imports and prepares for itself."""
     return cores()
