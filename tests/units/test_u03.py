@@ -5,7 +5,10 @@ import onnx
 import pytest
 
 from autograder.check.framework import mutants_of
+from autograder.check.outside import Lost
+from autograder.check.verdict import GRADER
 from autograder.notebook import check
+from autograder.units.u03.checks import onnx_results
 from autograder.units.u03.checks.onnx import FOLD
 from autograder.units.u03.checks.onnx_models import block
 from autograder.units.u03.checks.onnx_relu import RELU
@@ -390,6 +393,18 @@ def reason(members, users, graph):
 
 
 # ── ONNX models cross the pipe ──
+
+
+def test_no_answer_is_to_blame_for_an_onnxruntime_that_does_not_start(monkeypatch):
+    def gone(*_):
+        raise Lost(None)
+
+    onnx_results._outputs.cache_clear()
+    monkeypatch.setattr(onnx_results, "run_onnx", gone)
+    entry = slot("frontend.onnx_surgery.fuse_relu")
+    verdict = verdict_of(entry, entry.reference, shrink=False)
+    onnx_results._outputs.cache_clear()
+    assert verdict.kind == GRADER and "costs no points" in repr(verdict)
 
 
 def test_an_onnx_model_crosses_and_a_pointer_to_a_file_does_not():
