@@ -6,13 +6,7 @@ imported. Next room: luck.py.
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
@@ -21,8 +15,8 @@ from course_lib.draw.plots.charts import scatter
 from course_lib.draw.plots.figure import Plot
 from course_lib.draw.plots.table import table
 from course_lib.recorded import recorded
+from lessons.beam import by_tinygrad
 
-CLANGS = ("clang", *(f"clang-{version}" for version in (22, 19, 18, 17, 16, 15, 14)))
 CHILD = r"""
 import contextlib, io, json, re, time
 from tinygrad import GlobalCounters, Tensor, TinyJit
@@ -50,16 +44,7 @@ print(json.dumps({"kernels": kernels, "us": 1e6 * least, "seconds": took,
 def tinygrad(beam: int) -> dict[str, Any] | None:
     """A small perceptron in tinygrad with this width: kernels, microseconds, decisions. None where
     tinygrad or clang is missing."""
-    clang = next(filter(None, map(shutil.which, CLANGS)), None)
-    if clang is None or find_spec("tinygrad") is None:
-        return None
-    env = {**os.environ, "DEV": "CPU", "CC": clang, "CACHELEVEL": "0", "BEAM": str(beam),
-           "PARALLEL": "0"}  # fmt: skip
-    command = [sys.executable, "-c", CHILD]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
-    if done.returncode:
-        raise RuntimeError(done.stderr[-2000:])
-    return json.loads(done.stdout.splitlines()[-1])
+    return by_tinygrad(CHILD, beam)
 
 
 # By width: the number of candidates that tinygrad compiled, and the decisions for two kernels. A

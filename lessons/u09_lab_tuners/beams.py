@@ -12,20 +12,16 @@ from __future__ import annotations
 
 import datetime
 import json
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from course_lib.recorded import recorded
+from lessons.beam import by_tinygrad
 
 WIDTHS, TIMES = (0, 1, 2, 3), 3
 FILE = Path(__file__).with_name("tinygrad.txt")
-CLANGS = ("clang", *(f"clang-{version}" for version in (22, 19, 18, 17, 16, 15, 14)))
 # With DEBUG=3, tinygrad prints the decisions of every program that it compiles. A search compiles
 # its candidates under the name "test"; the line with a kernel's own name is the one that it runs.
 CHILD = r"""
@@ -87,16 +83,8 @@ class Run:
 
 def measure(beam: int) -> Run | None:
     """Runs tinygrad with this width. None where tinygrad or clang is missing."""
-    clang = next(filter(None, map(shutil.which, CLANGS)), None)
-    if clang is None or find_spec("tinygrad") is None:
-        return None
-    env = {**os.environ, "DEV": "CPU", "CC": clang, "CACHELEVEL": "0", "BEAM": str(beam),
-           "PARALLEL": "0"}  # fmt: skip
-    command = [sys.executable, "-c", CHILD]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=1200)
-    if done.returncode:
-        raise RuntimeError(done.stderr[-2000:])
-    return Run(**json.loads(done.stdout.splitlines()[-1]))
+    found = by_tinygrad(CHILD, beam, seconds=1200)
+    return None if found is None else Run(**found)
 
 
 def record(machine: str) -> None:

@@ -9,7 +9,7 @@ from autograder.check.framework import Stop, mutants_of
 from autograder.process import start
 from autograder.units.u07_lab_matmul.checks import CACHES, run
 from autograder.validate import verdict_of
-from course_lib.bridges.gxx import CppError, apart, compiler
+from course_lib.bridges.gxx import CppError, apart
 from course_lib.exercises import baselines, slot
 from lessons.u07_lab_matmul import timing
 from lessons.u07_lab_matmul.counting import (
@@ -28,7 +28,12 @@ LAB = "u07_lab_matmul"
 NAMES = ("naive", "tiled", "packed")
 BY_GXX = timing.BY_GXX
 EMPTY = "void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {{ {} }}"
-needs_gxx = pytest.mark.skipif(compiler() is None, reason="needs g++")
+needs_gxx = pytest.mark.usefixtures("gxx")
+
+
+@pytest.fixture
+def gxx(require_tool):
+    require_tool("g++")
 
 
 @pytest.fixture(autouse=True)
@@ -150,9 +155,9 @@ def test_an_endless_loop_ends_and_the_next_text_is_judged(monkeypatch):
 
 
 @needs_gxx
-def test_a_text_cannot_read_the_course():
+def test_a_text_cannot_read_the_course(missing):
     if not start.protected(start.strongest()):
-        pytest.skip("nothing hides files here: no bubblewrap")
+        missing("bwrap")
     found = judged(f'%:include "{start.COURSE}/pyproject.toml"\n{ours("naive")}')
     assert "No such file" in found.got
 

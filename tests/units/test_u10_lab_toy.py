@@ -26,9 +26,9 @@ operation, compiled, pipeline = (slot(f"u10_lab_toy.{name}").reference for name 
 
 
 @pytest.fixture
-def mlir():
+def mlir(missing):
     if not engine.engines():
-        pytest.skip("needs torch-mlir, or mlir-opt-22 and mlir-translate-22")
+        missing("mlir-opt-22")
 
 
 def loops(*lines: str) -> str:
