@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from autograder.check.framework import harder, hidden
 from autograder.units.u11.checks import EACH, LEFT, right_bytes
 from autograder.units.u11.checks.operations import asked, printed, refused, right_vmax, wrong_ones
@@ -9,6 +11,8 @@ from autograder.units.u11.checks.programs import straight
 from autograder.units.u11.checks.tiles import CUT, LAST, SIZE, Product, products, right_tiles
 from autograder.units.u11.checks.turns import FITS, right_turns
 from course_lib.accelerator.chip import PRESETS
+from course_lib.accelerator.compile.tiles import PIXELS_FIRST, WEIGHTS_FIRST, Tile
+from course_lib.mlir.npu.example import linalg_text
 
 SEED = 110_811
 harder("u11.turns", "contents_take_turns", seed=SEED, given=straight(12), examples=12)
@@ -22,7 +26,21 @@ def other_products(moved, rng):
         tm, tn = (int(rng.integers(-(-size // 5), size + 3)) for size in (m, n))
         for outer in ("rows", "columns"):
             one = -(-m // tm) == 1 or -(-n // tn) == 1
-            right_bytes(moved, (m, k, n, tm, tn, outer), LEFT if one else EACH)
+            case = m, k, n, tm, tn, outer
+            right_bytes(moved, case, counted(*case), LEFT if one else EACH)
+
+
+def counted(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
+    """What a program of the library's compiler moves, for an array that is `tn` wide."""
+    from course_lib.mlir.npu import counts
+    from course_lib.mlir.npu.stages import compile_npu
+
+    chip = replace(PRESETS["npu"], cols=tn)
+    order = WEIGHTS_FIRST if outer == "columns" else PIXELS_FIRST
+    text = linalg_text(m, k, n, pipeline=False)
+    done = compile_npu(text, chip, until="keep", without=["double_buffer"],
+                       choose=lambda *_: Tile(1, tm, k, 1, order))  # fmt: skip
+    return sum(counts.moved(done.modules["keep"]).values())
 
 
 @hidden("u11.greatest", seed=SEED)
