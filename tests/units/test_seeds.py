@@ -13,7 +13,7 @@ from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
 
 KEYS = [source.key for source in sources(COURSE / "notebooks")]
-SEEDS, EACH = 50, 2
+SEEDS, EACH = 20, 2
 
 
 @pytest.mark.parametrize("key", KEYS)
