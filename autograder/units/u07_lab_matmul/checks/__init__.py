@@ -83,7 +83,7 @@ def _right(seen: Touched) -> None:
         value, right = seen.result[row, column], seen.right[row, column]
         says = "was not written" if np.isnan(value) else f"is {value:g}"
         if np.isnan(value) and (row * seen.case.n + column) in seen.of("out", writes=True):
-            says = "is not a number: it is made of what `out` or `room` held before"
+            says = "is not a number: it comes from what `out` or `room` held before"
         raise Wrong(f"{wrong.sum():,} of {wrong.size:,} elements are wrong. The first is "
                     f"out[{row}, {column}], which must be {right:g} and {says}.",
                     program=shown(seen.case))  # fmt: skip
@@ -91,8 +91,8 @@ def _right(seen: Touched) -> None:
 
 PRODUCT = ["which makes `out` the product of `x` (M × K) and `w` (K × N)",
            "M and N are at least 1", "K may be 0, and then `out` is all zeros",
-           "Whatever `out` held before does not count",
-           "The product of two matrices as a textbook has it"]  # fmt: skip
+           "What `out` held before must not matter",
+           "The product of two matrices as a textbook writes it"]  # fmt: skip
 
 
 @checks("u07_lab_matmul.naive", spec=[PRODUCT[0], *PRODUCT[1:], DEFINES])
@@ -102,8 +102,8 @@ def naive_is_the_product(naive):
 
 
 @checks("u07_lab_matmul.tiled", spec=["The function is right for all sizes that `naive` takes",
-                                      "The same product in tiles", DEFINES,
-                                      "L1 and L2 are the bytes of the two caches"])  # fmt: skip
+                                      "The same product in tiles", DEFINES, "L1 and L2 are "
+                                      "the sizes of the two caches in bytes"])  # fmt: skip
 def tiled_is_the_product(tiled):
     """The same nine sizes, few of them a multiple of any tile."""
     return multiplies("tiled", tiled)
