@@ -2,7 +2,7 @@
 
     level("one-shot-bufferize{...}")     the text after these passes, or what went wrong
     levels_table(PIPELINE)               lines, and operations of each dialect, after each of them
-    numbers(PIPELINE, "biased", ...)     what the machine code computes
+    computed(PIPELINE, [("biased", 4)])  what the machine code computes
     after(PIPELINE)                      what a check looks at
 
 torch-mlir's wheel runs the passes, or MLIR's own programs of version 22. Where neither is
@@ -81,7 +81,7 @@ def program() -> str:
 
 
 def _function(text: str) -> str:
-    """The function of a module, with the attribute that asks for a wrapper."""
+    """The function of a module, with the attribute that requests a wrapper."""
     body = text.strip().removeprefix("module {\n").removesuffix("}")
     return re.sub(r"^(  func.func .*) \{$", r"\1 attributes {llvm.emit_c_interface} {", body,
                   count=1, flags=re.MULTILINE)  # fmt: skip

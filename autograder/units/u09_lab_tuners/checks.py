@@ -98,7 +98,7 @@ def reads_each_form(records, given):
 
 @checks("u09_lab_tuners.records", spec=[RECORDS[0], FORMS])
 def reads_what_the_tuners_wrote(records):
-    """The recorded logs: their numbers of trials, and their ends."""
+    """The recorded logs: their numbers of trials."""
     for tuner, text in LOGS.items():
         found = pairs(records(text), f"the recorded log of {tuner}")
         count = sum(map(bool, map(str.strip, text.splitlines())))
@@ -256,7 +256,7 @@ def score(predicted: Any, layers: Mapping[str, Layer], seed: int) -> Score:
 
 @checks("u09_lab_tuners.predicted", spec=[MODEL[1], *MODEL[3:]])
 def it_answers_alike_each_time(predicted):
-    """32 known schedules; one asked, and many."""
+    """32 known schedules; one in `asked`, and 32."""
     known, others = LAYER.part(range(32)), LAYER.part(range(32, 64))
     once, again = (asked(predicted, known, others) for _ in range(2))
     if once != again:

@@ -115,7 +115,7 @@ def predicted(
     `features`, and it may use numpy.
     """
     rows = _rows(known)
-    small = 100 * np.eye(rows.shape[1])  # keeps weights small that the times do not ask for
+    small = 100 * np.eye(rows.shape[1])  # keeps weights small that the times do not need
     weights = np.linalg.solve(rows.T @ rows + small, rows.T @ np.log(seconds))
     return (_rows(asked) @ weights).tolist()
 

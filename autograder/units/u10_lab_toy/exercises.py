@@ -132,7 +132,7 @@ def operation(text: str) -> str:
     Raise ToyError at the place of the call if it does not have two arguments, and at the place of
     the second argument if that is anything but a whole number. Also refuse an axis that the operand
     does not have, a stated shape of the result that does not follow from this rule, and an operand
-    or a result that is no TENSOR.
+    or a result that is not a TENSOR.
 
     This earns two thirds of the points, and two patterns earn the rest. No sum reads a transpose:
     it reads the array that was transposed, along another axis, even if the transpose has other

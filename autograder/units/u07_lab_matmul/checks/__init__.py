@@ -23,7 +23,7 @@ from lessons.u07_lab_matmul.counting import (
 )
 
 CACHES = (4096, 16384)
-# One element, single rows and columns, no k at all, a tile and one more, several blocks of each.
+# One element, single rows and columns, K = 0, a tile and one more, several blocks of each.
 SIZES = [(1, 1, 1), (1, 1, 0), (1, 17, 5), (7, 1, 3), (6, 16, 4), (2, 3, 0), (13, 15, 17),
          (70, 33, 9), (5, 90, 71)]  # fmt: skip
 LONGEST = 50_000  # characters of a text
@@ -97,7 +97,7 @@ PRODUCT = ["which makes `out` the product of `x` (M × K) and `w` (K × N)",
 
 @checks("u07_lab_matmul.naive", spec=[PRODUCT[0], *PRODUCT[1:], DEFINES])
 def naive_is_the_product(naive):
-    """Nine sizes, from one element on, one of them without any k."""
+    """Nine sizes, from one element on, two of them with K = 0."""
     return multiplies("naive", naive)
 
 

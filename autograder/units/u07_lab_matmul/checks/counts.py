@@ -24,9 +24,7 @@ LEAST = (
     "Each may get twice the least, which is 2·M·N·K/√S numbers where it holds S, and in addition "
     "each number of the three matrices once"
 )
-TWICE = (
-    "Each level may get twice the least, and in addition each number of the three matrices twice"
-)
+TWICE = "Each level may get twice the least, and in addition each number of the three matrices"
 COPIED = "Each number of `x` and of `w` is read once, to be copied"
 FRONT = (
     "of 100 reads of `room`, at most two do not lie right after the latest read of one of the walks"
@@ -56,7 +54,7 @@ def tiled_moves_little(tiled):
           "as many numbers as `x` and `w` would have with 32 more rows of `x` and 32 more columns"],
 )  # fmt: skip
 def packed_reads_its_copies(packed):
-    """Where 40 × 96 × 72 reads, and in which order."""
+    """What a product of 40 × 96 × 72 reads, and in which order."""
     front_to_back(run("packed", packed, (40, 96, 72, *CACHES)))
 
 
