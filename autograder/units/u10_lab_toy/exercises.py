@@ -222,11 +222,10 @@ def levels() -> Rubric:
     return Rubric(
         criteria="1 point: the axis is an attribute; in the loops it is spread over bounds and the "
         "order of indices, in LLVM IR over blocks, products and sums of integers. 1 point: a step "
-        "with its level, a reason and a number from the answer's own tables: the transpose "
-        "disappears while it is one operation (one nest, its loads and stores), or a sum is not "
-        "kept in memory. 1 point: two passes and a consequence that was seen or follows: buffers "
-        "before loops, blocks before the conversions to LLVM's dialect, casts last; half if only "
-        "named.",
+        "with its level, a reason and a number from the answer's own tables: the transpose goes "
+        "while it is one operation (one nest, its loads and stores), or a sum is not in memory. "
+        "1 point: two passes and a consequence that was seen or follows: buffers before loops, "
+        "blocks before the conversions to LLVM's dialect, casts last; half if only named.",
         samples=(
             Sample(3, "The axis is one attribute: `along 1`. As loops it is the order of two "
                    "indices and which of two bounds belongs to the inner loop, and in LLVM IR it "
