@@ -1,12 +1,13 @@
-"""A product in C++ that somebody types as a whole function: what it computes, touches and moves.
+"""A product in C++ that a student writes as a whole function: what it computes and moves.
 
     call = apart(source(text, "tiled", COUNT), "counted", COUNT_FLAGS)
     seen = touched(call, Case(48, 112, 80, 4096, 16384))
     seen.result, moved(seen)             # the numbers, and how many moved between the levels
 
-The text is compiled around an array type that writes down each access (matmul.cpp,
-course_lib/bridges/recorded.h); two simulated caches then say what it moved. Who compiles and runs
-it, the caller decides: the notebook here, the checks in a limited process. Next room: timing.py.
+The text is compiled around an array type that records each access (matmul.cpp,
+course_lib/bridges/recorded.h); two simulated caches then say what it moved. The caller
+decides where it is compiled and run: the notebook here, the checks in a limited process. Next room:
+timing.py.
 """
 
 from __future__ import annotations

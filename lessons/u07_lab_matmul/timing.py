@@ -4,7 +4,7 @@
     rates_table({"naive": naive(), "tiled": tiled()}, blas_rates)
 
 A text is compiled for this processor and called in a process of its own, where an endless loop or
-a crash costs a sentence. Where there is no g++, the tables are recorded. Next room: counting.py.
+a crash ends in an error message. Without g++, the tables are recorded. Next room: counting.py.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lessons.u07_lab_matmul.counting import (
 # The one product has rows of an odd number of lines, the other rows of 16 lines.
 COUNTED = (Case(96, 112, 144, 4096, 16384), Case(48, 256, 48, 4096, 16384))
 TIMED = ((384, 768, 768), (384, 1024, 768))  # m, n, k
-CACHES = (32 << 10, 256 << 10)  # bytes, as many processors have had them
+CACHES = (32 << 10, 256 << 10)  # bytes, as in many processors
 SECONDS, REPEAT = 20, 3  # of processor time for a call, and the calls of which the best counts
 BY_GXX = recorded(__file__, "gxx.txt")
 NO_COMPILER = f"There is no g++ here. These figures, of our own loops, were {BY_GXX.words}."
@@ -82,7 +82,7 @@ def rates_table(
     tell         is given the rates of the first product, once all have run
     caches       the bytes that the texts get as L1 and L2
     """
-    heads = ["loops", *(f"{m} × {n} × {k} (GFLOP/s)" for m, n, k in TIMED), "of numpy's (%)"]
+    heads = ["loops", *(f"{m} × {n} × {k} (GFLOP/s)" for m, n, k in TIMED), "of numpy's rate (%)"]
     if compiler() is None:
         print(NO_COMPILER)
         return table(BY_GXX.data("rates"), heads)

@@ -4,7 +4,7 @@
     RECORDED[3]    ->  three runs with BEAM=3
 
 tinygrad runs in a process of its own, because it reads its settings from the environment when it is
-imported. Its search asks the clock, so two runs rarely end alike. `python -m
+imported. Its search depends on measured times, so two runs rarely end alike. `python -m
 lessons.u09_lab_tuners.beams` records `tinygrad.txt` again. Next room: logs.py.
 """
 

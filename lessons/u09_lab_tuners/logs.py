@@ -4,7 +4,7 @@
     SECONDS["Ansor"]   ->  how long the whole search took
     AGAIN["Ansor"]     ->  milliseconds of its best schedule, in turns and in a row
     LAYER, LEARNED     ->  Layers: .schedules[0] == {"i": [4, 8, 4], ...}, .seconds[0] == 0.0031
-    judged(numbers, seconds)  ->  rank correlation, and what the first few of an order cost
+    rank_correlation(numbers, seconds), regret(numbers, seconds, 8)  ->  how good an order is
 
 The logs are those that the tuners wrote, but for MetaSchedule's: of each trace, the list of its
 instructions is left out. The script that recorded them is in `tvm.txt`, too. Next room: shown.py.

@@ -1,4 +1,4 @@
-"""Tables and pictures of the lab of unit 9, made with the reader's own functions.
+"""Tables and pictures of the lab of unit 9, made with the student's own functions.
 
 Next room: autograder/units/u09_lab_tuners/exercises.py.
 """
@@ -28,7 +28,7 @@ def beams_table(runs: Mapping[int, Sequence[Run]]) -> Picture:
         kernels, milliseconds, candidates, seconds = _middle(some)
         spread = " to ".join(f"{m(run.milliseconds for run in some):.2f}" for m in (min, max))
         rows.append([f"BEAM={width}", kernels, milliseconds, spread, candidates, seconds])
-    heads = ["tinygrad 0.14.0", "kernels", "one run (ms)", "least to most (ms)",
+    heads = ["tinygrad 0.14.0", "kernels", "one run (ms)", "fastest to slowest (ms)",
              "candidates tried", "compiling and searching (s)"]  # fmt: skip
     return table(rows, heads)
 
@@ -77,7 +77,7 @@ def tuners_table(
         row += ["never" if count[tuner] is None else count[tuner] for count in counts]
         rows.append([*row, 1e3 * min(times[:64]), 1e3 * min(times), SECONDS[tuner]])
     heads = ["tuner", "trials", "failed", "median (ms)", *(f"to within {s:.0%}" for s in shares),
-             "best of 64 (ms)", "best (ms)", "processor (s)"]  # fmt: skip
+             "best of 64 (ms)", "best (ms)", "processor time (s)"]  # fmt: skip
     return table(rows, heads)
 
 
@@ -94,7 +94,7 @@ def again_table(logs: Mapping[str, Trials]) -> Picture:
 def models_table(
     predicted: Callable[..., Sequence[float]], features: Callable[[Any], Mapping[str, float]]
 ) -> Picture:
-    """How well the reader's model, and single features, sort schedules that they have not seen."""
+    """How well the student's model, and single features, sort other schedules."""
     models: dict[str, Callable[..., Sequence[float]]] = {
         f"{name} alone": lambda known, seconds, asked, name=name, sign=sign: [
             sign * features(one)[name] for one in asked

@@ -2,11 +2,11 @@
 
     level("one-shot-bufferize{...}")     the text after these passes, or what went wrong
     levels_table(PIPELINE)               lines, and operations of each dialect, after each of them
-    numbers(PIPELINE, "biased", ...)     what the machine code computes
+    computed(PIPELINE, [("biased", 4)])  what the machine code computes
     after(PIPELINE)                      what a check looks at
 
-torch-mlir's wheel runs the passes, or MLIR's own programs of version 22; where neither is, nothing
-does, and what is shown is recorded. Next room: autograder/units/u10_lab_toy/checks.
+torch-mlir's wheel runs the passes, or MLIR's own programs of version 22. Where neither is
+installed, what is shown is recorded. Next room: autograder/units/u10_lab_toy/checks.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ FILE = recorded(__file__, "torch_mlir.txt")
 TORCH = FILE["relu(x @ w)"]
 # A pass, what it does, and the options that one may need.
 PASSES = {
-    "buffer-deallocation-pipeline": ("memory that was asked for is given back", ""),
+    "buffer-deallocation-pipeline": ("memory that was allocated is freed", ""),
     "buffer-results-to-out-params": (
         "a function takes the memory of its results as further parameters",
-        "modify-public-functions: also one that others may call; hoist-static-allocs: its results "
-        "are computed there, and not copied there in the end"),
-    "canonicalize": ("each operation brings its own rewrites to a normal form", ""),
+        "modify-public-functions: also one that others may call; hoist-static-allocs: the results "
+        "are computed in that memory, and not copied there at the end"),
+    "canonicalize": ("each operation is rewritten to its normal form", ""),
     "convert-arith-to-llvm": ("operations of arith become LLVM's", ""),
     "convert-cf-to-llvm": ("branches become LLVM's", ""),
     "convert-func-to-llvm": ("functions, calls and returns become LLVM's", ""),
@@ -43,16 +43,16 @@ PASSES = {
     "convert-linalg-to-loops": ("linalg on buffers becomes loops of scf", ""),
     "convert-scf-to-cf": ("loops become blocks and branches", ""),
     "cse": ("what is computed twice is computed once", ""),
-    "eliminate-empty-tensors": ("a result is made where it is needed", ""),
+    "eliminate-empty-tensors": ("a result is computed where it is needed", ""),
     "finalize-memref-to-llvm": ("a buffer becomes a pointer, sizes and strides", ""),
     "linalg-generalize-named-ops": ("linalg.matmul and others become linalg.generic", ""),
     "lower-affine": ("affine loops and indices become scf and arith", ""),
     "one-shot-bufferize": (
         "tensors become buffers",
-        "bufferize-function-boundaries: parameters and results, too; "
-        "function-boundary-type-conversion=identity-layout-map: and these lie row after row"),
+        "bufferize-function-boundaries: also parameters and results; "
+        "function-boundary-type-conversion=identity-layout-map: these lie in memory row after row"),
     "reconcile-unrealized-casts": (
-        "builtin.unrealized_conversion_cast there and back disappears", ""),
+        "pairs of builtin.unrealized_conversion_cast, there and back, disappear", ""),
 }  # fmt: skip
 NEEDED = "running MLIR's passes needs torch-mlir, or Debian's mlir-22-tools"
 
@@ -64,7 +64,7 @@ def passes_table() -> Any:
 
 
 def asked_for() -> int:
-    """The bytes of the buffers that relu(x @ w) asks for once its tensors are buffers, as recorded:
+    """The bytes of the buffers that relu(x @ w) allocates once its tensors are buffers (recorded):
     elements of four bytes."""
     sizes = re.findall(r"memref\.alloc\(\).* : memref<(\d+)x(\d+)xf32>", FILE["bufferized"])
     return sum(4 * int(m) * int(n) for m, n in sizes)
@@ -81,7 +81,7 @@ def program() -> str:
 
 
 def _function(text: str) -> str:
-    """The function of a module, with the attribute that asks for a wrapper."""
+    """The function of a module, with the attribute that requests a wrapper."""
     body = text.strip().removeprefix("module {\n").removesuffix("}")
     return re.sub(r"^(  func.func .*) \{$", r"\1 attributes {llvm.emit_c_interface} {", body,
                   count=1, flags=re.MULTILINE)  # fmt: skip
@@ -108,8 +108,8 @@ def level(pipeline: str) -> str:
 
 
 def levels_table(pipeline: str) -> Any:
-    """For each pass of a pipeline: the lines after it, and the operations of each dialect. Where no
-    tool is, those of another pipeline, as recorded, whose passes are not named."""
+    """For each pass of a pipeline: the lines after it, and the operations of each dialect. Without
+    a tool, those of another pipeline, as recorded, whose passes are not named."""
     try:
         done = after(pipeline, f"module {{\n{_function(TORCH)}}}\n")
     except ValueError as error:

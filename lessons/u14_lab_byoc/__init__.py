@@ -1,1 +1,1 @@
-"""What the notebook of the lab shows: programs, the chip's memory, a divided module in short."""
+"""What the notebook of the lab shows: the model, and a backend plugged into TVM."""

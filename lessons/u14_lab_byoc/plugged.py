@@ -3,7 +3,8 @@
     report = plugged(divided, generate, run)
     print(report)            layer by layer: start, clocks, port; equal to TVM's CPU or not
 
-Where TVM is not installed, the stand-in runs the same, and says so. Next room: autograder/units.
+Where TVM is not installed, the stand-in runs them, and the report says so. Next room:
+autograder/units.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def plugged(
 
 
 def alone(tvm: Any, module: Any, x: np.ndarray) -> np.ndarray:
-    """What the model makes of x without a chip."""
+    """What the model computes for x without a chip."""
     if isinstance(tvm, Tvm):
         return machine.run(module["main"], [x], module)[0]
     built = tvm.compile(module, target=tvm.target.Target({"kind": "llvm"}))

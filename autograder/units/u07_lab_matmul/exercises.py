@@ -12,14 +12,14 @@ from course_lib.exercises import exercise
 
 @exercise("u07_lab_matmul.naive", unit=7, lab="matmul", points=2)
 def naive() -> str:
-    """The product of two matrices as a textbook has it, as the text of a C++ function.
+    """The product of two matrices as a textbook writes it, as the text of a C++ function.
 
     The text defines
 
         void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K)
 
     which makes `out` the product of `x` (M × K) and `w` (K × N). M and N are at least 1. K may be
-    0, and then `out` is all zeros. Whatever `out` held before does not count.
+    0, and then `out` is all zeros. What `out` held before must not matter.
 
     The elements of `out` are computed one after the other, row by row. Each sum is kept in a
     variable, so each element of `out` is written once and never read. Each multiply-add reads one
@@ -46,14 +46,15 @@ def tiled() -> str:
 
         void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K, long L1, long L2)
 
-    L1 and L2 are the bytes of the two caches: L1 is at least 4,096, and L2 at least twice L1. The
-    function is right for all sizes that `naive` takes.
+    L1 and L2 are the sizes of the two caches in bytes: L1 is at least 4,096, and L2 is at least
+    twice L1. The function is right for all sizes that `naive` takes.
 
     What moves into the registers, into the first cache and into the second one is counted. Each may
-    get twice the least, 2·M·N·K/√S numbers where it holds S, and besides each number of the three
-    matrices once. The registers hold 128 numbers, and an array of your own may not have more. An
-    access brings one number into a register, and a miss brings 16 into a cache. This is counted
-    with caches of 4,096 and 16,384 bytes, of 8 ways each, where N and K are odd multiples of 16.
+    get twice the least, which is 2·M·N·K/√S numbers where it holds S, and in addition each number
+    of the three matrices once. The registers hold 128 numbers, and an array of your own may not
+    have more. An access brings one number into a register, and a miss brings 16 into a cache. This
+    is counted with caches of 4,096 and 16,384 bytes, of 8 ways each, where N and K are odd
+    multiples of 16.
     """
     return """
     const long ROWS = 6, COLUMNS = 16;
@@ -115,13 +116,13 @@ def packed() -> str:
 
     `room` is memory for the copies: as many numbers as `x` and `w` would have with 32 more rows of
     `x` and 32 more columns of `w`. It holds no numbers at first. All that was said of sizes, caches
-    and registers for `tiled` holds.
+    and registers for `tiled` holds here, too.
 
     Each number of `x` and of `w` is read once, to be copied. The multiply-adds read the copies from
     front to back, in two walks: of 100 reads of `room`, at most two do not lie right after the
-    latest read of one of the walks. Each level may get twice the least, and besides each number of
-    the three matrices twice. This is counted with the same caches, where N is an even multiple of
-    16, and K is a multiple of 16.
+    latest read of one of the walks. Each level may get twice the least, and in addition each number
+    of the three matrices twice. This is counted with the same caches, where N is an even multiple
+    of 16, and K is a multiple of 16.
     """
     rest = """
     const long ROWS = 6, COLUMNS = 16;
@@ -170,19 +171,19 @@ def packed() -> str:
 @exercise("u07_lab_matmul.conclusion", unit=7, lab="matmul", points=3, kind="explain")
 def conclusion() -> Rubric:
     """Write your conclusion for a colleague who has not seen your loops, in four to eight sentences
-    with numbers of your last table. How much did each of the two steps, tiles and packing, save in
-    what is counted, and how much did it gain in speed? Where the two do not agree, what does the
-    clock see that the counts do not? What lies between your fastest loops and numpy's product, and
-    what would you try next?
+    with numbers from your last tables. By how much did each of the two steps, tiles and packing,
+    reduce the counts, and how much did it gain in speed? Where the two do not agree, what takes
+    time that the counts leave out? What makes the difference between your fastest loops and numpy's
+    product, and what would you try next?
     """
     return Rubric(
-        criteria="1 point: both steps with numbers of the reader's own table, counts and rates. "
+        criteria="1 point: both steps with numbers of the answer's own table, counts and rates. "
         "Half a point for one of them, or without numbers. "
         "1 point: a reason for a difference between counts and clock that fits the numbers: "
         "instructions (vector code, or shuffles and the stack in its place, or the edges of a "
         "tile), lines fetched ahead, waiting hidden behind other work, a second cache of another "
         "size, address translation. "
-        "1 point: what is between theirs and numpy's, and one next step that addresses it: a tile "
+        "1 point: what makes the difference to numpy, and one next step that addresses it: a tile "
         "for the vector registers of this processor, unrolling along k, prefetching, blocks for "
         "its caches, a tile in assembly. Half a point for a step without a reason.",
         samples=(

@@ -10,7 +10,7 @@ SEED = 70_712
 
 
 def drawn(rng, number: int) -> list[tuple[int, ...]]:
-    """Sizes that no text can know: small ones, and some that are several blocks."""
+    """Sizes that were drawn: small ones, and some that are several blocks."""
     ranges = [((1, 24),) * 3] * number + [((66, 80), (1, 40), (33, 80))]
     return [tuple(int(rng.integers(*one)) for one in three) for three in ranges]
 

@@ -25,7 +25,7 @@ RECORDS = ("Read a log of AutoTVM, Ansor or MetaSchedule",
            "lines of JSON; every line that is not blank is a trial",
            "a pair for each trial, in order: its number, from 1, and its seconds",
            "A schedule is run several times in a trial; its seconds are the least of these times",
-           "A trial that failed has infinitely many seconds, and still counts",
+           "A trial that failed has `math.inf` seconds, and still counts",
            "With AutoTVM and Ansor, a trial failed if its error number is not 0",
            "it writes a time of 1e10 for a trial that failed")  # fmt: skip
 FORMS = "AutoTVM ... types of the arguments]"
@@ -74,18 +74,18 @@ def pairs(got: Any, call: str) -> list[tuple[float, float]]:
     found = []
     for pair in got:
         if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise Wrong("Each of the list must be a pair.", program=call, got=returned(pair))
+            raise Wrong("Each entry of the list must be a pair.", program=call, got=returned(pair))
         try:
             found.append((float(pair[0]), float(pair[1])))
         except (TypeError, ValueError):
-            raise Wrong("A pair must be of two numbers.", program=call, got=str(pair)) from None
+            raise Wrong("A pair must have two numbers.", program=call, got=str(pair)) from None
     return found
 
 
 def same_pairs(got: Any, right: Sequence[tuple[int, float]], call: str, spec: str = "") -> None:
     found = pairs(got, call)
     if found != [*right]:
-        raise Wrong("The pairs are not right.", program=call, got=str(found), expected=str(right),
+        raise Wrong("The pairs are wrong.", program=call, got=str(found), expected=str(right),
                     spec=spec)  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def reads_each_form(records, given):
 
 @checks("u09_lab_tuners.records", spec=[RECORDS[0], FORMS])
 def reads_what_the_tuners_wrote(records):
-    """The recorded logs: their numbers of trials, and their ends."""
+    """The recorded logs: their numbers of trials."""
     for tuner, text in LOGS.items():
         found = pairs(records(text), f"the recorded log of {tuner}")
         count = sum(map(bool, map(str.strip, text.splitlines())))
@@ -107,7 +107,7 @@ def reads_what_the_tuners_wrote(records):
     return f"the logs of {', '.join(LOGS)}"
 
 
-# ── how a search gets on ──
+# ── how many trials a search needs ──
 
 TIMES = st.sampled_from([1.0, 2.0, 0.5, 0.25, 3.0, 1.125, 4e-6, 1e12, math.inf, math.inf])
 
@@ -209,9 +209,9 @@ def has_the_numbers(features: Any, schedule: Mapping[str, Any], right: Mapping[s
 # ── a model ──
 
 MODEL = ("Learn from measured schedules how fast others are",
-         "a finite number for each schedule asked: the smaller, the faster",
+         "a finite number for each schedule of `asked`; a smaller number means a faster schedule",
          "Only the order counts: the score is the rank correlation of your numbers with the "
-         "seconds that were measured, the mean over several layers and splits",
+         "seconds that were measured, averaged over several layers and splits",
          "The same call must return the same numbers every time",
          "other schedules of the same program, one or more", "the time of each of them",
          "at least 32")  # fmt: skip
@@ -229,7 +229,7 @@ def asked(predicted: Any, known: Layer, others: Layer) -> list[float]:
     except (TypeError, ValueError):
         numbers = np.empty(0)
     if numbers.shape != (len(others.seconds),):
-        raise Wrong("There must be a number for each schedule asked.", program=call,
+        raise Wrong("There must be a number for each schedule of `asked`.", program=call,
                     got=returned(got), spec=MODEL[1])  # fmt: skip
     if not np.isfinite(numbers).all():
         raise Wrong("Each number must be finite.", program=call, got=str(numbers), spec=MODEL[1])
@@ -256,7 +256,7 @@ def score(predicted: Any, layers: Mapping[str, Layer], seed: int) -> Score:
 
 @checks("u09_lab_tuners.predicted", spec=[MODEL[1], *MODEL[3:]])
 def it_answers_alike_each_time(predicted):
-    """32 known schedules; one asked, and many."""
+    """32 known schedules; one in `asked`, and 32."""
     known, others = LAYER.part(range(32)), LAYER.part(range(32, 64))
     once, again = (asked(predicted, known, others) for _ in range(2))
     if once != again:

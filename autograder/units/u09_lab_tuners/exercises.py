@@ -24,7 +24,7 @@ def records(text: str) -> list[tuple[int, float]]:
     returns  a pair for each trial, in order: its number, from 1, and its seconds
 
     A schedule is run several times in a trial; its seconds are the least of these times. A trial
-    that failed has infinitely many seconds, and still counts.
+    that failed has `math.inf` seconds, and still counts.
 
     AutoTVM       an object; "result" is [times, error number, seconds in all, date]
     Ansor         an object; "r" is the same list
@@ -55,7 +55,7 @@ def needed(logs: Mapping[str, Sequence[tuple[int, float]]], within: float) -> di
              a tuner may have no trials
     within   a fraction such as 0.1
     returns  for each tuner, the number of trials until it has a schedule that is good enough, or
-             None if it never has
+             None if it never has one
 
     All tuners have the same goal: a schedule is good enough if it takes at most 1 + `within` times
     as long as the fastest of all logs. A failed trial counts and is never good enough, even where
@@ -76,8 +76,9 @@ def features(schedule: Mapping[str, Any]) -> dict[str, int]:
               {"i": [32, 2, 2], "j": [8, 4, 16], "r": [98, 8], "unroll": False}
     returns   the four numbers below, by name
 
-    The program is c[i, j] += a[i, r] * b[r, j] on float32. With i split into i0, i1, i2 and the
-    others alike, its loops are i0, j0, r0, i1, j1, r1, i2, j2 from the outside; j2 is vectorized.
+    The program is c[i, j] += a[i, r] * b[r, j] on float32. With i split into i0, i1, i2, and j
+    and r in the same way, its loops are i0, j0, r0, i1, j1, r1, i2, j2 from the outside; j2 is
+    vectorized.
 
     "lanes"    how many iterations j2 has
     "sums"     how many elements of c the loops i2 and j2 update
@@ -106,15 +107,15 @@ def predicted(
     known    schedules that were measured, as `features` takes them, at least 32
     seconds  the time of each of them
     asked    other schedules of the same program, one or more
-    returns  a finite number for each schedule asked: the smaller, the faster
+    returns  a finite number for each schedule of `asked`; a smaller number means a faster schedule
 
     Only the order counts: the score is the rank correlation of your numbers with the seconds that
-    were measured, the mean over several layers and splits. A rank correlation of 1 means the
+    were measured, averaged over several layers and splits. A rank correlation of 1 means the
     same order. The same call must return the same numbers every time. Your function may call
     `features`, and it may use numpy.
     """
     rows = _rows(known)
-    small = 100 * np.eye(rows.shape[1])  # keeps weights small that the times do not ask for
+    small = 100 * np.eye(rows.shape[1])  # keeps weights small that the times do not need
     weights = np.linalg.solve(rows.T @ rows + small, rows.T @ np.log(seconds))
     return (_rows(asked) @ weights).tolist()
 
@@ -131,22 +132,22 @@ def _rows(schedules: Sequence[Mapping[str, Any]]) -> np.ndarray:
 @exercise("u09_lab_tuners.worth", unit=9, lab="tuners", points=3, kind="explain")
 def worth() -> Rubric:
     """Which search would you pay for? Choose one of tinygrad's widths, or none, for a model that
-    runs 10,000 times, and one of TVM's tuners for a layer of which you can measure 64 schedules.
+    runs 10,000 times, and one of TVM's tuners for a layer for which you can measure 64 schedules.
     Give two of your numbers for each choice. Then say whether your cost model should choose what
-    is measured, and which number says how far to trust it among good schedules. Name one thing that
-    your numbers cannot tell. Write four to eight sentences.
+    is measured, and which number says how far you can trust it among good schedules. Name one thing
+    that your numbers cannot tell you. Write four to eight sentences.
     """
     return Rubric(
         criteria="1 point for the width: the seconds of the search are set against what a run "
         "gains (by the recorded runs, BEAM=1 pays after about 14,000 runs and wider beams later, "
-        "so none pays within 10,000; a reader's own table may say otherwise). Half a point for a "
+        "so none pays within 10,000; a student's own table may say otherwise). Half a point for a "
         "choice with only one of the two numbers. 1 point for the tuner: it names what was found "
         "within 64 trials, or the trials to a common goal, or the second measurement. Half a "
         "point if only the ends of the logs are compared. 1 point for the model and a limit: half "
         "for a rank correlation or regret among the schedules of the learned search, half for "
         "something that the numbers cannot tell, such as another seed, layer or machine, a quiet "
         "machine, or the time to write the template. Other choices than ours earn all points if "
-        "the numbers carry them.",
+        "the numbers support them.",
         samples=(
             Sample(3, "For 10,000 runs I would not search: BEAM=1 costs 12.5 s and saves 0.9 ms a "
                    "run, so it pays after 13,700 runs, and BEAM=3 after 43,000. For the layer I "

@@ -130,15 +130,15 @@ def operation(text: str) -> str:
     without this axis. A sum that is not used disappears.
 
     Raise ToyError at the place of the call if it does not have two arguments, and at the place of
-    the second argument if that is anything but a whole number. Refused as well are an axis that the
-    operand does not have, a stated shape of the result that does not follow, and an operand or a
-    result that is no TENSOR.
+    the second argument if that is anything but a whole number. Also refuse an axis that the operand
+    does not have, a stated shape of the result that does not follow from this rule, and an operand
+    or a result that is not a TENSOR.
 
-    This earns two thirds of the points, and two patterns the others. No sum reads a transpose: it
-    reads the array that was transposed, along another axis, even if the transpose has other users.
-    Where the order of the remaining axes matters, the result is transposed instead; where it has
-    one axis or none, nothing is. And no sum is left along an axis of one element: there, a
-    `toy.reshape` does.
+    This earns two thirds of the points, and two patterns earn the rest. No sum reads a transpose:
+    it reads the array that was transposed, along another axis, even if the transpose has other
+    users. Where the order of the remaining axes matters, the result is transposed instead. A result
+    of one axis or none is not transposed. And no sum is left along an axis of one element: a
+    `toy.reshape` takes its place.
     """
     passes = [inline, open_structs, infer_shapes, lambda module: canonicalize(module, _patterns())]
     return written(through(_parsed(text), passes))
@@ -173,15 +173,15 @@ def compiled(program: str) -> tuple[str, str]:
     The loops compute the sum of any operand along any axis, also where the result is a single
     number. They load each element of the operand exactly once. They are loops: the text has as many
     operations for a large operand as for a small one. They need no memory but that of the operand
-    and that of the result, which holds anything before it is written.
+    and that of the result. The latter holds arbitrary numbers before it is written.
 
     The program may have functions, which are called with arrays of several shapes or with structs,
     and sums of the fields of a struct. A program in which the shapes of an operation do not fit is
     refused with ToyError, even if the result of that operation is not used.
 
     This earns two thirds of the points. All of them are for loops that load nothing but the operand
-    and store each element of the result once: the sum so far is then a value that one turn of the
-    loop hands to the next, and not in memory.
+    and store each element of the result once: the sum so far is then a value that one iteration
+    hands to the next, and is not in memory.
     """
     passes = [inline, open_structs, infer_shapes, lambda module: canonicalize(module, _patterns()),
               share, lambda module: to_affine(module, {_sum_op(): _loops})]  # fmt: skip
@@ -199,7 +199,7 @@ def pipeline() -> str:
 
     After the last pass, every operation is one of LLVM's dialect, but for the module itself. The
     function @main takes three arrays, x, w and the result, and a program in C can call it. It
-    computes relu(x @ w) for all numbers. It gives back all memory that it asks for, or asks for
+    computes relu(x @ w) for all numbers. It frees all memory that it allocates, or allocates
     none. The same passes do this for other sizes, and for relu(x @ w + b) with a fourth array b.
     """
     return (
@@ -214,16 +214,16 @@ def pipeline() -> str:
 @exercise("u10_lab_toy.levels", unit=10, lab="toy", points=3, kind="explain")
 def levels() -> Rubric:
     """Conclude from your own tables. What is one word or one attribute in `toy.sum`, and what
-    has become of it in the loops and in LLVM IR? Which of your steps could only be taken, or was
-    much easier, above a certain level, and what did it save, in numbers? And in the pipeline:
-    name a pass that must stand before another one, and say what went wrong, or would go wrong, in
-    the other order. Write five to eight sentences.
+    becomes of it in the loops and in LLVM IR? Which of your steps was possible only above a certain
+    level, or much easier there, and what did it save, in numbers? In the pipeline, which pass must
+    stand before which other one, and what went wrong, or would go wrong, in the other order?
+    Write five to eight sentences.
     """
     return Rubric(
         criteria="1 point: the axis is an attribute; in the loops it is spread over bounds and the "
         "order of indices, in LLVM IR over blocks, products and sums of integers. 1 point: a step "
-        "with its level, a reason and a number of the reader's own: the transpose disappears where "
-        "it is a name with a law (one nest, its loads and stores), or a sum is not kept in memory. "
+        "with its level, a reason and a number from the answer's own tables: the transpose goes "
+        "while it is one operation (one nest, its loads and stores), or a sum is not in memory. "
         "1 point: two passes and a consequence that was seen or follows: buffers before loops, "
         "blocks before the conversions to LLVM's dialect, casts last; half if only named.",
         samples=(

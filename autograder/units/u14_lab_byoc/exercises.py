@@ -25,11 +25,11 @@ def divided(tvm: Any, module: Any) -> Any:
     module   an IRModule with one function, `main`, whose calls are all in one dataflow block
     returns  the module after TVM's passes: `main`, and a function for each region
 
-    A region has the attribute Codegen with the value "chip". In it stands a function with the
+    A region has the attribute Codegen with the value "chip". It contains a function with the
     attribute Composite for each layer of the chip: `matmul`, `add`, `dequantize`, `nn.relu`,
     `quantize`, each of which reads the result of the one before. The bias (`add`) may be missing,
     and so may the relu. The bias may be either operand of `add`: TVM's pattern of an `add` matches
-    both orders. The constants of a layer stand in its function, so x is all that it is called with.
+    both orders. The constants of a layer stand in its function, so x is its only operand.
     The chip can do a layer if all of this holds:
 
     - x is int8, with two axes and at most 64 rows.
@@ -103,13 +103,13 @@ def generate(tvm: Any, function: Any, chip: Chip) -> dict[str, Any]:
     - "program": a text with one instruction on each line
 
     In DRAM, x [m, k], weights, parameters and y [m, n] begin at `places(m, k, n, chip)`. The
-    program writes y, and no other byte there. y is what the function returns for x. The program is
-    right if its instructions run one after the other. It has no tokens and no `halt`; both are
-    added later. There is room for m rows of sums, for four pieces [m, rows] or [m, cols] in `acts`,
-    and for two tiles [rows, cols] in `weights`.
+    program writes y, and no other byte of DRAM. y is what the function returns for x. The program
+    must be right when its instructions run one after the other. It has no tokens and no `halt`;
+    both are added later. There is room for m rows of sums, for four pieces [m, rows] or [m, cols]
+    in `acts`, and for two tiles [rows, cols] in `weights`.
 
     Your points depend on the clocks of the model's layers on the teaching chip. Up to twice 22,144
-    clocks earn all points. Each tenth of 22,144 beyond that costs 2.5 %, down to a half.
+    clocks earn all points. Each tenth of 22,144 beyond that costs 2.5 %, down to half of them.
     """
     calls = {b.value.op.name: b.value for b in function.body.blocks[0].bindings}
     m, k = (int(size) for size in function.params[0].ty.shape)
@@ -159,11 +159,12 @@ def run(tvm: Any, module: Any, x: np.ndarray, start: Callable) -> np.ndarray:
              and a list of numpy arrays, and returns a list of numpy arrays
     returns  the result of `main`, a numpy array
 
-    Register a function as relax.ext.chip (with `override=True`, for the next run). `RunCodegen`
-    calls it with a list of all regions, the options and the constants' names, and gets a list of
-    machine code, which is empty here. For each region, register a function under its attribute
-    global_symbol. TVM calls it with the region's operands and then its results, tensors that it has
-    to fill. Each such call starts the chip once.
+    Register a function as relax.ext.chip (with `override=True`, as the next run registers it
+    again). `RunCodegen` calls it with a list of all regions, the options and the constants' names,
+    and expects a list of machine code, which is empty here. For each region, register a function
+    under its attribute global_symbol. TVM calls this function with the region's operands and then
+    with its results, which are tensors that the function has to fill. Each such call starts the
+    chip once.
     """
 
     def codegen(regions: Any, options: Any, constants: Any) -> list:
@@ -192,12 +193,12 @@ def _packed(region: Any, start: Callable) -> Callable:
 
 @exercise("u14_lab_byoc.why", unit=14, lab="byoc", points=3, kind="explain")
 def why() -> Rubric:
-    """Conclude from your own table. First, say what the array of your program waits for, with
+    """Conclude from your own table. First, say what the array waits for in your program, with
     figures of one layer, and which instruction you would change next. Second, TVM put layers that
     follow each other into one region. Say what your backend gains from that, and what it would have
-    to do to gain more. Third, name one condition of `divided` whose loss no error would show, and
-    say what a user would see. Write four to six sentences; each of the three answers is worth a
-    point.
+    to do to gain more. Third, name one condition of `divided` that you could leave out without
+    any error, and say what a user would see. Write four to six sentences; each of the three answers
+    is worth a point.
     """
     return Rubric(
         criteria="1 point: says from the table that the array is busy about half of the clocks and "
@@ -209,10 +210,10 @@ def why() -> Rubric:
         "1 point: a region of two layers saves a start and a trip of the tensor through TVM, and "
         "no clock of the chip, because each layer still stores y to DRAM and loads it again; to "
         "gain more, the generator would keep the result of the first layer in acts. "
-        "1 point: a condition whose loss gives wrong numbers in silence: zero points, the scale "
-        "of quantize, the axis of the scale, computed weights, element types; the user sees other "
-        "results, perhaps a lower accuracy, and only a comparison with TVM's CPU shows it. Half a "
-        "point for a condition whose loss leads to an error.",
+        "1 point: a condition whose loss gives wrong numbers without an error: zero points, the "
+        "scale of quantize, the axis of the scale, computed weights, element types; the user sees "
+        "other results, perhaps a lower accuracy, and only a comparison with TVM's CPU shows it. "
+        "Half a point for a condition whose loss leads to an error.",
         samples=(
             Sample(3, "My program takes 42,996 clocks and the bound is 22,144; the array is busy "
                    "for 52 % of them and the port for 69 %. In the layer of 96 x 96, each of 24 "

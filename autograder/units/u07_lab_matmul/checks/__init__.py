@@ -23,7 +23,7 @@ from lessons.u07_lab_matmul.counting import (
 )
 
 CACHES = (4096, 16384)
-# One element, single rows and columns, no k at all, a tile and one more, several blocks of each.
+# One element, single rows and columns, K = 0, a tile and one more, several blocks of each.
 SIZES = [(1, 1, 1), (1, 1, 0), (1, 17, 5), (7, 1, 3), (6, 16, 4), (2, 3, 0), (13, 15, 17),
          (70, 33, 9), (5, 90, 71)]  # fmt: skip
 LONGEST = 50_000  # characters of a text
@@ -83,7 +83,7 @@ def _right(seen: Touched) -> None:
         value, right = seen.result[row, column], seen.right[row, column]
         says = "was not written" if np.isnan(value) else f"is {value:g}"
         if np.isnan(value) and (row * seen.case.n + column) in seen.of("out", writes=True):
-            says = "is not a number: it is made of what `out` or `room` held before"
+            says = "is not a number: it comes from what `out` or `room` held before"
         raise Wrong(f"{wrong.sum():,} of {wrong.size:,} elements are wrong. The first is "
                     f"out[{row}, {column}], which must be {right:g} and {says}.",
                     program=shown(seen.case))  # fmt: skip
@@ -91,19 +91,19 @@ def _right(seen: Touched) -> None:
 
 PRODUCT = ["which makes `out` the product of `x` (M × K) and `w` (K × N)",
            "M and N are at least 1", "K may be 0, and then `out` is all zeros",
-           "Whatever `out` held before does not count",
-           "The product of two matrices as a textbook has it"]  # fmt: skip
+           "What `out` held before must not matter",
+           "The product of two matrices as a textbook writes it"]  # fmt: skip
 
 
 @checks("u07_lab_matmul.naive", spec=[PRODUCT[0], *PRODUCT[1:], DEFINES])
 def naive_is_the_product(naive):
-    """Nine sizes, from one element on, one of them without any k."""
+    """Nine sizes, from one element on, two of them with K = 0."""
     return multiplies("naive", naive)
 
 
 @checks("u07_lab_matmul.tiled", spec=["The function is right for all sizes that `naive` takes",
-                                      "The same product in tiles", DEFINES,
-                                      "L1 and L2 are the bytes of the two caches"])  # fmt: skip
+                                      "The same product in tiles", DEFINES, "L1 and L2 are "
+                                      "the sizes of the two caches in bytes"])  # fmt: skip
 def tiled_is_the_product(tiled):
     """The same nine sizes, few of them a multiple of any tile."""
     return multiplies("tiled", tiled)

@@ -1,6 +1,6 @@
 """Visible checks of the lab of unit 7 for what moves: tiled and packed, at three levels.
 
-The bound is no figure of ours: it is twice what any order of the loops needs. Next room:
+The bound is twice what any order of the loops needs. Next room:
 ../hidden.py.
 """
 
@@ -21,10 +21,10 @@ UNKIND = [(48, 128, 64), (48, 256, 48)]
 OFTEN = 0.02  # reads of the copies that are somewhere else
 
 LEAST = (
-    "Each may get twice the least, 2·M·N·K/√S numbers where it holds S, and besides each number of "
-    "the three matrices once"
+    "Each may get twice the least, which is 2·M·N·K/√S numbers where it holds S, and in addition "
+    "each number of the three matrices once"
 )
-TWICE = "Each level may get twice the least, and besides each number of the three matrices twice"
+TWICE = "Each level may get twice the least, and in addition each number of the three matrices"
 COPIED = "Each number of `x` and of `w` is read once, to be copied"
 FRONT = (
     "of 100 reads of `room`, at most two do not lie right after the latest read of one of the walks"
@@ -32,7 +32,7 @@ FRONT = (
 INTO = {"registers": "into the registers", "cache 1": "into the first cache",
         "cache 2": "into the second cache"}  # fmt: skip
 
-background("u07_lab_matmul.tiled", "L1 is at least 4,096, and L2 at least twice L1",
+background("u07_lab_matmul.tiled", "L1 is at least 4,096, and L2 is at least twice L1",
            because="what the function may rely on")  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def tiled_moves_little(tiled):
           "as many numbers as `x` and `w` would have with 32 more rows of `x` and 32 more columns"],
 )  # fmt: skip
 def packed_reads_its_copies(packed):
-    """Where 40 × 96 × 72 reads, and in which order."""
+    """What a product of 40 × 96 × 72 reads, and in which order."""
     front_to_back(run("packed", packed, (40, 96, 72, *CACHES)))
 
 
@@ -66,7 +66,7 @@ def front_to_back(seen: Touched) -> None:
             raise Wrong(f"`{name}` is read or written {reads:,} times and has {size:,} numbers.",
                         program=where, spec=COPIED)  # fmt: skip
     if (part := jumps(seen)) > OFTEN:
-        raise Wrong(f"{100 * part:.1f} of 100 reads of `room` do not go on with either of the two "
+        raise Wrong(f"{100 * part:.1f} of 100 reads of `room` do not continue either of the two "
                     "walks.", program=where, spec=FRONT)  # fmt: skip
 
 

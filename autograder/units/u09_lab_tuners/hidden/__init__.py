@@ -1,4 +1,4 @@
-"""Hidden checks of the lab of unit 9: longer logs, other nests, two layers that nobody has seen."""
+"""Hidden checks of the lab of unit 9: longer logs, other nests, two layers that stay hidden."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ NUMBER = "also where the result is a single number"
 ONCE = "They load each element of the operand exactly once"
 LOOPS = "the text has as many operations for a large operand as for a small one"
 MEMORY = "They need no memory but that of the operand and that of the result"
-GARBAGE = "which holds anything before it is written"
+GARBAGE = "The latter holds arbitrary numbers before it is written"
 MAY = (
     "The program may have functions, which are called with arrays of several shapes or with structs"
 )
@@ -31,7 +31,7 @@ FIT = "A program in which the shapes of an operation do not fit is refused with 
 UNUSED = "even if the result of that operation is not used"
 THIRDS = "This earns two thirds of the points"
 ALL = "All of them are for loops that load nothing but the operand and store each element"
-VALUE = "the sum so far is then a value that one turn of the loop hands to the next"
+VALUE = "the sum so far is then a value that one iteration hands to the next"
 
 SINGLE = [((2, 3), 0), ((2, 3), 1), ((4,), 0), ((2, 3, 4), 0), ((2, 3, 4), 1), ((4, 3, 2), 2),
           ((1, 3), 1), ((2, 3, 1, 2), 3)]  # fmt: skip
@@ -54,10 +54,10 @@ def scored(compiled: Any, sums: list[tuple[tuple[int, ...], int]]) -> Score:
         times = sum(count for buffer, count in done.read.items()
                     if buffer.owner.name == "memref.get_global")  # fmt: skip
         if times != operand:
-            raise Wrong(f"Of {operand} elements, {times} are loaded.", program=program_of(chain),
-                        spec=ONCE)  # fmt: skip
+            raise Wrong(f"The operand has {operand} elements, and there are {times} loads.",
+                        program=program_of(chain), spec=ONCE)  # fmt: skip
         if done.buffers != 1:
-            raise Wrong(f"The loops of one sum have {done.buffers} buffers.",
+            raise Wrong(f"There are {done.buffers} buffers for one sum; its result needs one.",
                         program=program_of(chain), spec=MEMORY)  # fmt: skip
         if (done.loads, done.stores) != (operand, result):
             best = 2 / 3
@@ -97,10 +97,10 @@ def right_program(compiled: Any, program: str, spec: str) -> Any:
     right = [line for array in wanted for line in _lines(array)]
     if lines != right:
         text = "".join(" ".join(line) + "\n" for line in right)
-        raise Wrong("The machine code must print other numbers.", program=program, got=said,
+        raise Wrong("The machine code prints wrong numbers.", program=program, got=said,
                     expected=text, spec=AFTER)  # fmt: skip
     if done.buffers != done.freed:
-        raise Wrong(f"There are {done.buffers} buffers, and {done.freed} of them are given back.",
+        raise Wrong(f"There are {done.buffers} buffers, and {done.freed} of them are freed.",
                     program=program, got=loops, spec=MEMORY)  # fmt: skip
     return done
 

@@ -27,13 +27,13 @@ TWO = "Raise ToyError at the place of the call if it does not have two arguments
 WHOLE = "at the place of the second argument if that is anything but a whole number"
 NO_AXIS = "an axis that the operand does not have"
 STATED = "a stated shape of the result that does not follow"
-KIND = "an operand or a result that is no TENSOR"
+KIND = "an operand or a result that is not a TENSOR"
 TURNED = "No sum reads a transpose: it reads the array that was transposed, along another axis"
 SHARED = "even if the transpose has other users"
 LESS = "Where the order of the remaining axes matters, the result is transposed instead"
-NOTHING = "where it has one axis or none, nothing is"
-ONE = "no sum is left along an axis of one element: there, a `toy.reshape` does"
-THIRDS = "This earns two thirds of the points, and two patterns the others"
+NOTHING = "A result of one axis or none is not transposed"
+ONE = "no sum is left along an axis of one element: a `toy.reshape` takes its place"
+THIRDS = "This earns two thirds of the points, and two patterns earn the rest"
 
 GENERIC = re.compile(r"toy\.sum (%\w+) along (-?\d+) : (\S+) to (\S+)")
 LONGEST = 20_000  # characters of a module
@@ -152,7 +152,7 @@ def right_module(operation: Any, text: str, spec: str) -> str:
         raise Wrong(f"The result must be a module that can be run: {error}", program=text, got=got,
                     spec=AFTER) from None  # fmt: skip
     if [array.tolist() for array in before] != [array.tolist() for array in after]:
-        raise Wrong("The module must print other numbers.", program=text, got=got, spec=spec,
+        raise Wrong("The module prints wrong numbers.", program=text, got=got, spec=spec,
                     expected="".join(f"{array.tolist()}\n" for array in before))  # fmt: skip
     if "tensor<*" in got or "toy.generic_call" in got:
         raise Wrong("After these passes, @main calls nothing, and all shapes are known.",
@@ -166,7 +166,7 @@ def _to_be_done(text: str, got: str) -> str:
     for op in (op for op in main_of(got).ops if "axis" in op.attributes):
         shape = op.operands[0].type.get_shape()
         if not op.results[0].uses:
-            raise Wrong("A sum is not used.", program=text, got=got, spec=UNUSED)
+            raise Wrong("A sum is left that is not used.", program=text, got=got, spec=UNUSED)
         if isinstance(op.operands[0].owner, TransposeOp):
             return f"a sum reads a transpose of shape {shape}"
         if shape[axis_of(op)] == 1:

@@ -24,7 +24,7 @@ OFTEN = "each as often as you like, with options in braces where it needs some"
 LLVM = "After the last pass, every operation is one of LLVM's dialect"
 MAIN = "The function @main takes three arrays, x, w and the result, and a program in C can call it"
 COMPUTES = "It computes relu(x @ w) for all numbers"
-MEMORY = "It gives back all memory that it asks for, or asks for none"
+MEMORY = "It frees all memory that it allocates, or allocates none"
 OTHERS = "The same passes do this for other sizes, and for relu(x @ w + b) with a fourth array b"
 CALLS = [("main", 0), ("main", 1), ("other", 2), ("biased", 4)]
 
@@ -38,7 +38,7 @@ def the_passes_lead_to_machine_code(pipeline):
     try:
         names = typed(got, PASSES)
     except ValueError as error:
-        raise Wrong(f"This is no pipeline: {error}.", got=got, spec=NAMES) from None
+        raise Wrong(f"This is not a pipeline: {error}.", got=got, spec=NAMES) from None
     if not engines():
         raise Stop(f"{NEEDS}torch-mlir, or Debian's mlir-22-tools, to run your passes. Their form "
                    "is right.")  # fmt: skip
@@ -48,7 +48,7 @@ def the_passes_lead_to_machine_code(pipeline):
         if isinstance(result, str):
             raise Wrong(f"The module cannot be run: {_short(result)}", got=got, spec=MAIN)
         if not np.allclose(result, wanted, equal_nan=True):
-            raise Wrong(f"@{name} computes {result.ravel()[:4].tolist()} ..., and must compute "
+            raise Wrong(f"@{name} computes {result.ravel()[:4].tolist()} ..., but must compute "
                         f"{wanted.ravel()[:4].tolist()} ...", got=got, spec=spec)  # fmt: skip
     count = by_dialect(text)["llvm"]
     return f"{len(names)} passes, {count} operations of LLVM's, run ({tool})"
@@ -67,7 +67,7 @@ def _lowered(got: str, names: Sequence[str]) -> tuple[str, str]:
         words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
         raise wrong(f"Operations of other dialects are left: {words}.", spec=LLVM)
     if re.search(r"llvm\.func @main\([^)]*\) ->", text):
-        raise wrong("@main returns something; the caller gives the memory.", spec=MAIN)
+        raise wrong("@main returns something, but the caller provides the memory.", spec=MAIN)
     asked, given = (len(re.findall(rf"llvm\.call @{name}\(", text)) for name in ("malloc", "free"))
     if asked != given:
         raise wrong(f"There are {asked} calls of malloc and {given} of free.", spec=MEMORY)

@@ -24,7 +24,7 @@ NAME = "u14_lab_byoc.divided"
 DIVIDE = "Divide a model between the chip and TVM's CPU"
 AFTER = "the module after TVM's passes: `main`, and a function for each region"
 CODEGEN = 'A region has the attribute Codegen with the value "chip"'
-INSIDE = "In it stands a function with the attribute Composite for each layer of the chip"
+INSIDE = "It contains a function with the attribute Composite for each layer of the chip"
 CHAIN = "each of which reads the result of the one before"
 EITHER = "The bias may be either operand of `add`"
 MISSING = "The bias (`add`) may be missing, and so may the relu"
@@ -35,7 +35,7 @@ TYPES = "The sums are int32, and the result of `quantize` is int8"
 BIAS = "The bias is a constant with one number for each column"
 SCALE = "The scale of `dequantize` is a constant: a single number, or one for each column"
 AXIS = "In the second case, its attribute `axis` is -1 or 1"
-CONSTANTS = "The constants of a layer stand in its function, so x is all that it is called with"
+CONSTANTS = "The constants of a layer stand in its function, so x is its only operand"
 STEP = "The scale of `quantize` is the constant 1, and both zero points are the constant 0"
 LEAK = "Nothing outside the layer reads a value inside it, except for its result"
 JOINED = "If a layer reads the result of another one, both are in the same region"
@@ -72,14 +72,14 @@ def divides(divided: Any, module: IRModule, want: Division, spec: str) -> None:
                     spec=REST) from None  # fmt: skip
     due = machine.run(module["main"], given, module)
     if len(results) != len(due) or not all(map(np.array_equal, results, due)):
-        raise Wrong("The divided module must compute what the module computed.", program=program,
+        raise Wrong("The divided module must compute what the module computes.", program=program,
                     got=results, expected=due, spec=REST)  # fmt: skip
 
 
 def _problem(made: Division, want: Division) -> str:
     mine, ours = (sum(map(len, d.regions)) for d in (made, want))
     if mine != ours:
-        return f"The chip must have {ours} layer{'s' * (ours != 1)} of this program, not {mine}."
+        return f"The chip must do {ours} layer{'s' * (ours != 1)} of this program, not {mine}."
     if len(made.regions) != len(want.regions):
         return f"There must be {len(want.regions)} regions, not {len(made.regions)}."
     return "The program must be divided in another way."

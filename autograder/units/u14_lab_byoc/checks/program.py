@@ -32,14 +32,14 @@ SCALE = '"scale": a float32 array [n]; a single number is repeated'
 TEXT = '"program": a text with one instruction on each line'
 SIZES = "an array of `chip.rows` × `chip.cols` cells, memories of `chip.acts` and `chip.weights`"
 PLACES = "In DRAM, x [m, k], weights, parameters and y [m, n] begin at `places(m, k, n, chip)`"
-ONLY = "The program writes y, and no other byte there"
+ONLY = "The program writes y, and no other byte of DRAM"
 MEANING = "y is what the function returns for x"
-ORDER = "The program is right if its instructions run one after the other"
+ORDER = "The program must be right when its instructions run one after the other"
 TOKENS = "It has no tokens and no `halt`; both are added later"
 FITS = "There is room for m rows of sums, for four pieces [m, rows] or [m, cols] in `acts`"
 POINTS = ["Your points depend on the clocks of the model's layers on the teaching chip",
           "Up to twice 22,144 clocks earn all points",
-          "Each tenth of 22,144 beyond that costs 2.5 %, down to a half"]  # fmt: skip
+          "Each tenth of 22,144 beyond that costs 2.5 %, down to half of them"]  # fmt: skip
 DATA = {"weights": (WEIGHTS, np.int8), "bias": (BIAS, np.int32), "scale": (SCALE, np.float32)}
 OPS = {"relax.matmul": "weights", "relax.add": "bias", "relax.dequantize": "scale"}
 LONGEST = 400_000  # letters of a program
@@ -68,7 +68,7 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
         if not array or have.dtype != dtype or not np.array_equal(have, want):
             shown = f"{have.dtype}{list(have.shape)}\n{have}" if array else returned(have)
             due = f"{want.dtype}{list(want.shape)}\n{want}"
-            raise Wrong(f'"{key}" must be what the layer has.', program=about, got=shown,
+            raise Wrong(f'"{key}" must be that of the layer.', program=about, got=shown,
                         expected=due, spec=quoted)  # fmt: skip
     text = _text(got["program"], about)
     x = (rng.integers(1, 128, (m, k)) * rng.choice([-1, 1], (m, k))).astype(np.int8)
@@ -82,7 +82,7 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
         raise Wrong("The chip must be able to run the program.", program=program, got=str(fault),
                     spec=quoted) from None  # fmt: skip
     if (changed := np.flatnonzero(after[: at.y] != before[: at.y])).size:
-        raise Wrong(f"Byte {changed[0]} of DRAM is no byte of y and must stay.", program=program,
+        raise Wrong(f"Byte {changed[0]} of DRAM is not part of y and must stay.", program=program,
                     spec=ONLY)  # fmt: skip
     y = after[at.y :].reshape(m, n)
     if (wrong := np.argwhere(y != result)).size:

@@ -23,13 +23,13 @@ RUN = "Run a divided module: its regions on the chip, everything else on TVM's C
 RESULT = "the result of `main`, a numpy array"
 START = "start(region, operands) starts the chip"
 REGISTER = "Register a function as relax.ext.chip"
-LISTS = "gets a list of machine code, which is empty here"
+LISTS = "expects a list of machine code, which is empty here"
 SYMBOL = "For each region, register a function under its attribute global_symbol"
-FILL = "TVM calls it with the region's operands and then its results, tensors that it has to fill"
+FILL = "TVM calls this function with the region's operands and then with its results"
 ONCE = "Each such call starts the chip once"
 X = TensorType((3, 6), "int8")
 
-background(NAME, "with `override=True`, for the next run",
+background(NAME, "with `override=True`, as the next run registers it again",
            because="TVM keeps it; each check has a registry of its own")  # fmt: skip
 for given in ("tvm the module `tvm`", "It takes a function ... returns a list of numpy arrays",
               "module what `divided` returns; its `main` takes one tensor and returns one",
