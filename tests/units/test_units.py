@@ -102,7 +102,7 @@ def test_hints_are_about_exercises_of_the_unit(source):
 def test_no_changed_answer_passes_without_a_reason(name):
     """A sample, the same every time; `make validate` tries all of them."""
     entry = slot(name)
-    report = mutate([entry], jobs=1, keep=lambda number, answer: number == 1 or number % 25 == 7)[
+    report = mutate([entry], jobs=1, keep=lambda number, answer: number == 1 or number % 50 == 7)[
         name
     ]
     assert report.mutants, "a sample of nothing"
