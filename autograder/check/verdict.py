@@ -218,7 +218,9 @@ def _lead(verdict: Verdict) -> str:
         waiting = "Your text is kept. A person reads it and gives the points."
         text = verdict.problem or (waiting if verdict.earned is None else "A person has read it.")
     hidden = " (A check that only the grader has.)" if verdict.hidden else ""
-    return f"{text}\nChecked: {verdict.about}{hidden}" if verdict.about else text
+    if not verdict.about or verdict.kind == LATER:  # only the form was looked at
+        return text
+    return f"{text}\nChecked: {verdict.about}{hidden}"
 
 
 def _diff(got: str, expected: str) -> str:

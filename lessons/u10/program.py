@@ -62,6 +62,7 @@ LOOPS = Pipeline("from buffers to blocks", (
     ("lower-affine", "affine indices become arithmetic"),
     ("convert-scf-to-cf", "loops become blocks and branches"),
 ))  # fmt: skip
+PAGES = [short(name) for name in LOOPS.passes[len(_BUFFERS) - 1 :]]  # of walk("twice")
 
 
 def mm_relu() -> Graph:

@@ -3,7 +3,7 @@
     computed(op, [a, b])     # its result; ValueError, in words, for what has no result here
 
 A float is a numpy scalar of its width; an integer, an `index` or a truth value is a Python int from
-0 to 2 ** width - 1. Next room: tensors.py.
+0 to 2 ** width - 1. Next room: wild.py.
 """
 
 from __future__ import annotations

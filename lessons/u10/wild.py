@@ -4,7 +4,7 @@
     through_mlir(text)   a module of yours, through MLIR's own passes, to loops
 
 onnxruntime and torch-mlir run here where they are installed; Inductor is recorded, because it needs
-a C++ compiler and some seconds. Next room: meaning.py.
+a C++ compiler and some seconds. Next room: autograder/units/u10/checks.
 """
 
 from __future__ import annotations

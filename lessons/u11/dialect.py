@@ -129,8 +129,8 @@ def fitting(buffer: BufferOp) -> int:
 
 
 def resized(buffer: BufferOp, many: int) -> None:
-    """Give a buffer this many slots. Its value stays the same one: whoever holds it, or has it as
-    a key, still does (xDSL's Rewriter would put another in its place)."""
+    """Give a buffer this many slots. Its `result` stays the same value, so it may be compared or
+    serve as a key before and after. (xDSL's Rewriter would put another value in its place.)"""
     kind = memory((many, *shape(buffer.result)[1:]), space_of(buffer.result.type))
     buffer.result._type = kind  # pyright: ignore[reportPrivateUsage]
 

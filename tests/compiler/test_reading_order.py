@@ -7,6 +7,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 NAMED = re.compile(r"Next(?:\s+rooms?)?:\s+`?([\w./]+\w)")
 
 
@@ -49,3 +51,19 @@ def test_so_does_every_file_of_the_autograder_but_some_of_a_unit(root):
     others = [path for path in files(root, "autograder") if path not in of_units]
     assert lost(root, others) == []
     assert lost(root, [path for path in of_units if next_room(path)]) == []
+
+
+@pytest.mark.parametrize("unit", ["u10", "u11"])
+def test_a_unit_is_read_from_its_exercises_to_the_page_for_teachers(root, unit):
+    """The rooms lead through every file of the lesson, its checks and its wrong answers, once."""
+    units, lesson = root / "autograder/units" / unit, root / "lessons" / unit
+    read, now = [], units / "exercises.py"
+    while now.suffix == ".py":
+        assert now not in read, f"{now.relative_to(root)} is met again"
+        read.append(now)
+        after = stands_for(root, now, next_room(now) or "")
+        assert after is not None, f"{now.relative_to(root)} leads nowhere"
+        now = (after / "__init__.py" if after.is_dir() else after).resolve()
+    assert now == root / "docs/units" / f"{unit}.md"
+    outside = {units / "__init__.py", lesson / "__init__.py"}
+    assert {*units.rglob("*.py"), *lesson.glob("*.py")} - {*read} == outside

@@ -254,6 +254,7 @@ def test_what_only_the_grader_knows_is_judged_later(monkeypatch):
     assert right == wrong and right.kind == "later" and right.earned is None
     assert "– of" in repr(right) and "when it is graded" in repr(right)
     assert "verdict open" in as_html(right)
+    assert "As we answer" not in as_text(right) + as_html(right), "only its form was looked at"
 
 
 def test_validate_says_what_an_exercise_lacks():

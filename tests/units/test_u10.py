@@ -119,6 +119,13 @@ def test_the_steps_of_the_wrong_pass_begin_with_buffers_and_mark_what_changed():
     assert not re.search(r"^− ", page.text, re.MULTILINE), "lines that are gone are not to be read"
 
 
+def test_a_pass_that_no_page_shows_is_told_which_ones_they_show():
+    headings = re.findall(r"^\d+\. (\S+)$", program.walk("twice").text, re.MULTILINE)
+    with pytest.raises(Wrong) as caught:
+        the_pass_and_what_it_breaks(lambda: ("linalg-generalize-named-ops", [(1, 0)]))
+    assert caught.value.expected == f"one of {', '.join(headings)}"
+
+
 def test_a_wrong_list_of_elements_names_none():
     """A student who tries again and again would otherwise get one more each time."""
     for elements, says in (([(1, 0)], "is not in your list"), ([(0, 0)], "of your list is right")):

@@ -19,6 +19,7 @@ from lessons.u11 import wild
 
 pytest.importorskip("xdsl")
 
+from autograder.units.u11.checks import careless_changes_an_array
 from autograder.units.u11.exercises import hazard, tiled, turns, vmax
 from course_lib.mlir.npu.example import linalg_text
 from course_lib.mlir.npu.module import NpuError
@@ -169,6 +170,16 @@ def test_nothing_but_the_results_tells_that_a_program_was_broken():
     broken = dialect.careless(hazard())
     assert chip.ran(broken).right
     assert not meaning.equal(hazard(), broken)
+
+
+def test_a_program_that_stays_right_is_shown_after_the_pass():
+    """Without the types, below a line that says what it is."""
+    store = "npu.dma_load %y[0, 0]", "npu.dma_load %x[0, 0]"
+    for text, says in ((tables.START, "moves no load"), (hazard().replace(*store), "is harmless")):
+        with pytest.raises(Wrong, match=says) as caught:
+            careless_changes_an_array(lambda text=text: text)
+        after = dialect.careless(text)
+        assert caught.value.got == f"// after careless\n{chip.brief(after)}"
 
 
 def test_the_pooled_program_stores_the_greatest():

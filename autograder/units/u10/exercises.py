@@ -2,7 +2,7 @@
 
 The bodies are our answers and never ship. What the notebook shows stands in lessons.
 The exercises can be listed where xDSL is not installed, and answered only where it is. Next room:
-lessons/u10/program.py.
+lessons/u10/samples.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Hidden checks of unit 10: other seeds, larger programs, other texts to be tested."""
+"""Hidden checks of unit 10: other seeds, larger programs, other texts to be tested.
+
+Next room: mutants, the answers that all of these checks are tried on.
+"""
 
 from __future__ import annotations
 

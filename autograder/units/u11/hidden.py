@@ -1,4 +1,7 @@
-"""Hidden checks of unit 11: other seeds, larger programs, other sizes and chips."""
+"""Hidden checks of unit 11: other seeds, larger programs, other sizes and chips.
+
+Next room: mutants, the answers that all of these checks are tried on.
+"""
 
 from __future__ import annotations
 

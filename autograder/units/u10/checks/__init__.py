@@ -14,7 +14,7 @@ import numpy as np
 
 from autograder.check.framework import Wrong, checks, ours
 from autograder.check.shown import returned
-from lessons.u10.program import LOOPS, TWICE, N, short
+from lessons.u10.program import PAGES, TWICE, N
 
 # ── a dump ──
 
@@ -25,7 +25,6 @@ PASS = "The program computes a · b, element by element, before this pass but no
 ALL = "the elements of the result that are wrong after it"
 NUMBERS = "The numbers in a and b are such that nothing comes out right by chance"
 ORDER = "in any order"
-NAMES = [short(name) for name in LOOPS.passes]
 
 
 @checks("u10.culprit", spec=[WHICH, FORM, PAIRS, PASS, ALL, NUMBERS, ORDER])
@@ -35,11 +34,12 @@ def the_pass_and_what_it_breaks(culprit):
     if not isinstance(got, (tuple, list)) or len(got) != 2 or not isinstance(got[0], str):
         raise Wrong("The answer must be a name and a list of pairs.", got=returned(got), spec=FORM)
     name, elements = got[0], _elements(got[1])
-    if name not in NAMES:
-        raise Wrong(f"No pass is called {name!r}.", got=name, expected=", ".join(NAMES), spec=FORM)
+    if name not in PAGES:
+        raise Wrong(f"The pages show no pass that is called {name!r}.", got=name,
+                    expected="one of " + ", ".join(PAGES), spec=FORM)  # fmt: skip
     right, broken = ours("u10.culprit")
     if name != right:
-        early = NAMES.index(name) < NAMES.index(right)
+        early = PAGES.index(name) < PAGES.index(right)
         finds = (f"After `{name}`, the text still computes" if early else
                  f"The text before `{name}` no longer computes")  # fmt: skip
         raise Wrong(f"{finds} a · b.", got=name, spec=PASS)

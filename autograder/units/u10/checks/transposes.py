@@ -163,12 +163,12 @@ def kept_meaning(sunk: Any, text: str) -> str:
         raise wrong("The result must compute the same as the program.", spec=SAME)
     for (op, is_known), (_, was_known) in zip(now, before, strict=True):
         if was_known and not is_known:
-            raise wrong(f"This shape was known before: {op}", spec=KNOWN)
+            raise wrong(f"In `{op}`, the shape was known before.", spec=KNOWN)
     if len(inside) > len(forgotten(text)) or len(lost) > len(unknown(text)):
         if inside:
-            raise wrong(f"Both operands have known shapes, but the result has none: {inside[0]}",
+            raise wrong(f"The operands have known shapes, but not the result of `{inside[0]}`.",
                         spec=INSIDE)  # fmt: skip
-        raise wrong(f"More shapes are unknown than before, among them: {lost[0]}", spec=KNOWN)
+        raise wrong(f"More shapes are unknown than before, as in `{lost[0]}`.", spec=KNOWN)
     if got.count("toy.transpose") > text.count("toy.transpose"):
         raise wrong("There are more transposes than before.", spec=SAVES)
     return got

@@ -1,6 +1,6 @@
 """Answers that are a pattern: transposes of the Toy dialect sink below an operation.
 
-What needs xDSL is imported where it is used. Next room: docs/units/u10.md.
+What needs xDSL is imported where it is used. Next room: lowering.py.
 """
 
 from __future__ import annotations

@@ -84,7 +84,8 @@ def careless_changes_an_array(hazard):
     wrong = partial(Wrong, program=text)
     module = _valid(text, wrong)
     from course_lib.mlir.npu.machine import chip_of
-    from lessons.u11.dialect import careless, steps
+    from lessons.u11.chip import brief
+    from lessons.u11.dialect import careless, parsed, steps
     from lessons.u11.meaning import contents, tiles_read
 
     if chip_of(module) != PRESETS["teaching"]:
@@ -104,9 +105,10 @@ def careless_changes_an_array(hazard):
         raise wrong("An operation reads from the chip what was not written there before.",
                     spec=READS)  # fmt: skip
     if all(map(np.array_equal, before, other)):
-        moved = "moves no load" if after.count("dma_load") and _same(text, after) else "is harmless"
+        one, two = ([op.name for op in steps(each)] for each in (module, parsed(after)))
+        moved = "moves no load" if "npu.dma_load" in one and one == two else "is harmless"
         raise wrong(f"All arrays end up with the same contents: `careless` {moved} here.",
-                    got=after, spec=OTHER)  # fmt: skip
+                    got=f"// after careless\n{brief(after)}", spec=OTHER)  # fmt: skip
 
 
 def _valid(text: str, wrong: Callable[..., Wrong]) -> Any:
@@ -123,10 +125,3 @@ def _valid(text: str, wrong: Callable[..., Wrong]) -> Any:
     if count != 1:
         raise wrong(f"The module must have one function, but has {count}.", spec=FORM)
     return module
-
-
-def _same(text: str, after: str) -> bool:
-    from lessons.u11.dialect import parsed, steps
-
-    one, two = ([op.name for op in steps(parsed(each))] for each in (text, after))
-    return one == two

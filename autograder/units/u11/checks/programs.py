@@ -150,10 +150,13 @@ class Writer:
         self.lines.append(f"npu.dma_load %{array}{window} to {tile} : {ARRAYS[array]} to "
                           f"{self.type(name)}")  # fmt: skip
 
-    def store(self, name: str, array: str, at: tuple[int, int]) -> None:
+    def store(self, name: str, array: str, at: tuple[int, int], rows: int = 0) -> None:
+        """Store all contents, or the first rows of them."""
+        held, self.rows[name] = self.rows[name], rows or self.rows[name]
         tile, window = self.tile(name), self.window(name, at)
         self.lines.append(f"npu.dma_store {tile} to %{array}{window} : {self.type(name)} to "
                           f"{ARRAYS[array]}")  # fmt: skip
+        self.rows[name] = held
 
     def window(self, name: str, at: tuple[int, int]) -> str:
         return f"[{at[0]}, {at[1]}] [{self.rows[name]}, {SPACES[name[0]][3]}]"
@@ -199,12 +202,10 @@ def _step(draw: DrawFn, out: Writer, xs: list[str]) -> None:
         out.multiply(full, True)
     elif kind == "clear":
         out.clear(full)
-    elif kind == "add":
-        for x in (full, *xs):
-            if "s" in out.rows and out.rows.get(x) == out.rows["s"]:
-                return out.multiply(x, False)
+    elif kind == "add" and "s" in out.rows:
+        if fits := [x for x in (full, *xs) if out.rows.get(x) == out.rows["s"]]:
+            out.multiply(fits[0], False)
     elif kind == "out" and "s" in out.rows:
-        out.store("s", "y", (at, column))
+        out.store("s", "y", (at, column), draw(st.integers(1, out.rows["s"])))
     elif kind == "back":
-        out.store(full, "z", (at, 0))
-    return None
+        out.store(full, "z", (at, 0), draw(st.integers(1, out.rows[full])))

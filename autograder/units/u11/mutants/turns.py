@@ -40,6 +40,8 @@ mutants(
     slots_that_nobody_uses=(GIVEN, "pass"),
     # Each contents get a slot, and all who use the buffer share the one that was set last.
     slots_stand_nowhere=(INSERTED, "old.attributes.update(new.attributes)", GIVEN, "pass"),
+    # Who reads may need fewer rows than were written.
+    all_that_was_written=("old.tile", f"size := old.tile if {NEW} else size"),
     the_first_forty_operations=("in steps(module)", "in list(steps(module))[:40]"),
     readers_stay_in_slot_zero=("isinstance(old, SlotOp) and", f"{NEW} and"),
     leaves_it_alone=lambda text, most: text,
