@@ -30,14 +30,14 @@ LEFT = "A load of what is already in its slot is left out"
 
 CASES = [  # what it is about, (m, k, n, tm, tn, outer), and the bytes as the compiler counts them
     (TYPES, (4, 2, 4, 4, 4, "rows"), 80),
+    (LEFT, (8, 4, 4, 4, 4, "rows"), 176),
+    (LEFT, (4, 4, 8, 4, 4, "columns"), 176),
     (OUTER, (8, 4, 12, 4, 4, "rows"), 512),
     (OUTER, (8, 4, 12, 4, 4, "columns"), 528),
     (EACH, (12, 5, 8, 4, 4, "rows"), 564),
     (EACH, (8, 5, 12, 4, 4, "columns"), 564),
     (RAGGED, (10, 4, 7, 4, 4, "rows"), 404),
     (RAGGED, (10, 4, 7, 4, 4, "columns"), 388),
-    (LEFT, (8, 4, 4, 4, 4, "rows"), 176),
-    (LEFT, (4, 4, 8, 4, 4, "columns"), 176),
     (LEFT, (3, 9, 2, 4, 4, "rows"), 69),
     (WHOLE, (9, 20, 9, 3, 2, "rows"), 1_044),
     (EXACT, (9, 10**8 + 1, 9, 3, 2, "rows"), 3_600_000_360),  # more than 32 bits hold
