@@ -130,6 +130,20 @@ def test_missing_pairs_of_conditions_quote_what_pairs_say():
     assert "satisfy them exactly" in verdict.spec, verdict
 
 
+def test_an_error_in_a_skew_is_shown_with_the_nest():
+    with plugged("schedule.skewed", lambda loop, outer, factor: loop.stops / 0):
+        call = Here(slot("schedule.skewed"))
+        with using({}):
+            found = judge("schedule.skewed", call)
+    assert found.kind == "crashed" and found.program.startswith('skewed(loop, "t", 1), where')
+    assert "for i in 1..9 {" in found.program
+
+
+def test_a_distance_that_blocks_break_quotes_what_a_block_may_hold():
+    wrong = mutants_of("u08.broken")["blocks_change_nothing"]
+    assert "a block may hold both iterations" in judge("u08.broken", wrong).spec
+
+
 def test_the_schedule_runs_the_students_own_skew():
     """What it makes of a loop is what the steps work on, and the check says whose it is."""
     entry = slot("u08.time_blocks")
