@@ -20,7 +20,8 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +143,16 @@ class Later(Stop):
         "Your answer has the right form. So few answers are possible that a check which knew the "
         "right one would give it away, so yours is judged when it is graded."
     )
+
+
+@contextmanager
+def shows(program: Any) -> Iterator[None]:
+    """Around the call of an answer: a failure that names no program shows this one."""
+    try:
+        yield
+    except (Wrong, Crashed, Stop) as error:
+        error.program = error.program or program
+        raise
 
 
 @dataclass(frozen=True)

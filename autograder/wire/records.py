@@ -81,7 +81,7 @@ def _fitted(value: Any, hint: Any, where: str) -> Any:
         return value if hint is float else hint(value)
     elif isinstance(hint, type) and hint not in NUMBERS and type(value) is hint:
         return value
-    raise Unsendable(f"{where} is no {type(value).__name__}")
+    raise Unsendable(f"{where} cannot be of type {type(value).__name__}")
 
 
 def _fitted_or_none(value: Any, hint: Any, where: str) -> Any:

@@ -8,7 +8,7 @@ The text is the body of a function of x, w, out (flat, row-major), the extents M
 memory for a packed w. It is compiled twice: with a type in place of the pointers that checks each
 index and writes down each address, so that the simulator counts what the loops touch; and then as
 it is, to be timed. What the body declares itself is not counted. Both run in processes of their
-own, where an endless loop costs a sentence. Next room: products.py.
+own, where an endless loop costs a sentence. Next room: autograder/units/u07/checks.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ A state is a tuple of decisions as text. The trees come from `course_lib/schedul
 prices from `course_lib/cost/nest.py`. The search that recorded them went on with the best states of
 each kind of decision, as many as `WIDTHS` says; other states have no successors here. Lists that
 lead to a kernel seen before are left out. `python -m lessons.u09.landscapes`
-records the trees again. Next room: `searches.py`.
+records the trees again. Next room: `luck.py`.
 """
 
 from __future__ import annotations

@@ -105,29 +105,31 @@ def _counted(name: str) -> tuple[Landscape, Callable[..., float], list[Any]]:
     return land, priced, asked
 
 
-def impatient(land: Landscape) -> float:
-    """Clocks of what greedy search finds if it stops at the first round that gains nothing."""
+def impatient(land: Landscape) -> tuple[float, int]:
+    """Clocks of what greedy search finds if it stops at the first round that gains nothing, and how
+    many schedules it prices."""
     here: Place = ()
+    count = 0
     while following := land.tree.get(here):
+        count += len(following)
         best = min(following, key=land.price)
         if land.price(best) >= land.price(here):
             break
         here = best
-    return land.price(here)
+    return land.price(here), count
 
 
 def widths_table(widths: Sequence[int] = (1, 2, 4)) -> Picture:
     """What beams of several widths find for the four layers, and how many schedules they price;
     above them the default, which is listed first, and a greedy search without patience."""
     lands = [LAYERS[name] for name in SHAPES]
-    rows: list[list[str]] = [
-        ["default", *(exactly(land.price(land.tree[()][0])) for land in lands), "1"],
-        ["greedy that stops without gain", *(exactly(impatient(land)) for land in lands), ""],
-    ]
+    rows = [["default", *(exactly(land.price(land.tree[()][0])) for land in lands), "1"]]
+    found = {"greedy that stops without gain": [impatient(land) for land in lands]}
     for width in widths:
-        least, counts = zip(*(on_record(name, width) for name in SHAPES), strict=True)
-        priced = f"{min(counts)} to {max(counts)}"
-        rows.append([f"beam of width {width}", *map(exactly, least), priced])
+        found[f"beam of width {width}"] = [on_record(name, width) for name in SHAPES]
+    for words, results in found.items():
+        least, counts = zip(*results, strict=True)
+        rows.append([words, *map(exactly, least), f"{min(counts)} to {max(counts)}"])
     heads = ["million clocks", *SHAPES, "priced (count)"]
     return table(rows, heads, exact=heads[1:])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ from course_lib.schedule.legality import may_parallelize, may_tile
 from lessons.u08 import chains, isl_schedules, pairs, stencils, wild
 from lessons.u08.pictures import STENCIL, lattice
 
+SIDES = [n for n in range(1, 97) if 96 % n == 0]  # of tiles
 BLOCKS = "skew(t, i, 1)\nsplit(i, 64)\nreorder(io, t, ii)"
 WAVES = (
     "skew(t, i, 1)\nsplit(t, 16)\nsplit(i, 64)\nreorder(to, io, ti, ii)\nskew(to, io, 1)\n"
@@ -130,6 +133,20 @@ def test_missing_pairs_of_conditions_quote_what_pairs_say():
     assert "satisfy them exactly" in verdict.spec, verdict
 
 
+def test_an_error_in_a_skew_is_shown_with_the_nest():
+    with plugged("schedule.skewed", lambda loop, outer, factor: loop.stops / 0):
+        call = Here(slot("schedule.skewed"))
+        with using({}):
+            found = judge("schedule.skewed", call)
+    assert found.kind == "crashed" and found.program.startswith('skewed(loop, "t", 1), where')
+    assert "for i in 1..9 {" in found.program
+
+
+def test_a_distance_that_blocks_break_quotes_what_a_block_may_hold():
+    wrong = mutants_of("u08.broken")["blocks_change_nothing"]
+    assert "a block may hold both iterations" in judge("u08.broken", wrong).spec
+
+
 def test_the_schedule_runs_the_students_own_skew():
     """What it makes of a loop is what the steps work on, and the check says whose it is."""
     entry = slot("u08.time_blocks")
@@ -204,6 +221,26 @@ def test_tiles_of_two_convolutions_halve_the_misses():
              for tile in TILES]  # fmt: skip
     assert (written, tiled) == (2405, [2564, 1265, 1222, 1206, 1224])
     assert 1203 == (100 * 100 + 96 * 96) // 16 + 2 < min(tiled)
+
+
+def test_the_tile_that_the_text_names_does_the_least_work_of_those_with_few_misses():
+    overlapped = slot("u08.overlapped").reference
+    works = {tile: overlapped(96, 96, tile, 3, 1) for tile in product(SIDES, SIDES)}
+    least = works[16, 32]
+    assert round(least / 98**2, 2) == 1.15
+    for tile in [(16, 32), *(tile for tile, work in works.items() if work < least)]:
+        misses = stencils.missing(chains.tiled_chain(96, 96, tile), chains.CHAIN_CACHE)
+        assert (misses <= 1.05 * 1203) == (tile == (16, 32)), tile
+
+
+def test_every_dependence_of_the_row_is_a_sum_of_arrows():
+    """Of (0, 1), (1, 0) and (1, -1), which reach just the distances with t >= 0 and t + i >= 0."""
+    iterations = [*product(range(4), range(1, 9))]
+    touched = {(t, i): {i - 1: "r", i: "rw", i + 1: "r"} for t, i in iterations}
+    for (t, i), (u, j) in combinations(iterations, 2):
+        ways = [touched[t, i][k] + touched[u, j][k] for k in {*touched[t, i]} & {*touched[u, j]}]
+        if any("w" in way for way in ways):
+            assert u - t >= 0 and (u - t) + (j - i) >= 0, ((t, i), (u, j))
 
 
 def test_a_tile_that_does_not_divide_is_refused():

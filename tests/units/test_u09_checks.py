@@ -85,7 +85,7 @@ def test_an_answer_without_points_is_not_simply_passed():
 @pytest.mark.parametrize("price", [math.inf, math.nan, 0, "3"])
 def test_a_trap_with_a_price_that_is_none_is_named(price):
     found = verdict("u09.trap", lambda width: ({"start": ["a"]}, {"start": 1, "a": price}))
-    assert found.problem == "The price of 'a' is not a positive number."
+    assert found.problem == "The price of 'a' is not a positive, finite number."
     assert (found.program, found.got) == ("trap(1)", repr(price))
 
 
@@ -125,3 +125,17 @@ def test_a_call_of_enough_is_shown_by_name():
 def test_loops_that_are_added_are_told_that_each_is_split_independently():
     added = mutants_of("u09.space")["the_ways_are_added"]
     assert "independently" in verdict("u09.space", added).spec
+
+
+def test_a_schedule_that_nothing_lists_quotes_the_rule():
+    own = ("tile: split(o1, 999)", "inner: unroll(k1)")
+    found = verdict("u09.search", lambda successors, price, budget: price(own))
+    assert found.problem.rstrip(".") == found.spec.rstrip(".") and repr(own) == found.got
+
+
+def test_equal_predictions_in_another_order_are_told_so():
+    def by_the_clock(predicted, measured, within):
+        pairs = sorted(zip(predicted, measured, strict=True))
+        return next(k for k, (_, s) in enumerate(pairs, 1) if s <= (1 + within) * min(measured))
+
+    assert "equal ones keep the order of the list" in verdict("u09.enough", by_the_clock).spec

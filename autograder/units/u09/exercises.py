@@ -47,9 +47,9 @@ def trap(width: int) -> tuple[dict[str, list[str]], dict[str, float]]:
 
     States are strings, and the search begins at "start". Every other state is the successor of
     exactly one state, and there is a way from "start" to it. There are at most 100 states, and all
-    prices are positive. For every depth up to 8, the beam of this width returns a state that costs
-    at least twice as much as the cheapest one. With depth 8, a beam that is wider by 1 finds the
-    cheapest.
+    prices are positive and finite. For every depth up to 8, the beam of this width returns a state
+    that costs at least twice as much as the cheapest one. With depth 8, a beam that is wider by 1
+    finds the cheapest.
     """
     decoys = [f"decoy {n}" for n in range(width)]
     tree = {"start": [*decoys, "detour"], "detour": ["best"]}
@@ -88,9 +88,10 @@ def search(
     returns     a schedule that you have priced
 
     A schedule is a tuple of decisions. Each is a string that begins with its kind, such as
-    "inner: unroll(k1)", and () is the schedule without any. Both functions return the same for the
-    same schedule every time. Your score is the clocks of your schedule, divided by those of the
-    cheapest one known, averaged over several layers, with a budget of 16.
+    "inner: unroll(k1)", and () is the schedule without any. Only () and what `successors` lists are
+    schedules. Both functions return the same for the same schedule every time. Your score is the
+    clocks of your schedule, divided by those of the cheapest one known, averaged over several
+    layers, with a budget of 16.
     """
     tiles = [state for state in successors(()) if state[-1].startswith("tile")]
     costs = {state: price(state) for state in tiles[: (3 * budget + 3) // 4]}

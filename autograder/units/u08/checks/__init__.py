@@ -47,7 +47,7 @@ background("u08.witnesses", "If there are several such pairs, any of them is rig
 
 @checks("u08.witnesses", spec=[FORM, VALUES, RUNS, TOUCH, DOES, NONE, THREE, FIND])
 def the_pairs_meet(witnesses):
-    """Each pair touches an element in this order and in this way, and None is right."""
+    """Each pair touches an element in this order and in this way; None, where there is no pair."""
     got = witnesses()
     if not isinstance(got, Mapping) or set(got) != set(FIVE):
         raise Wrong(

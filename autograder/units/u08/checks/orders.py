@@ -37,7 +37,7 @@ STENCIL = [(0, 1), (1, 0), (1, -1)]
 ORDERS = [
     (STENCIL, [(1, 0), (0, 1)], False, None, NESTED),
     (STENCIL, [(0, 1), (1, 0)], False, (1, -1), SURVIVES),
-    (STENCIL, [(1, 0), (0, 1)], True, (1, -1), BLOCKS),
+    (STENCIL, [(1, 0), (0, 1)], True, (1, -1), SIZES),
     (STENCIL, [(1, 1), (1, 0)], True, None, ROWS),
     ([(1, 2), (1, -2), (2, 0)], [(1, 0), (1, 1)], False, None, NESTED),
     ([(1, -1), (0, 1)], [(1, 1), (1, 0)], False, None, ROWS),
@@ -65,9 +65,9 @@ def judged(broken: Any, distances: Any, rows: Any, blocks: bool, right: Any, spe
     before = right is None or (got is not None and distances.index(got) < distances.index(right))
     one: Any = got if before else right
     new = tuple(int(np.dot(row, one)) for row in rows)
-    does, cut = "survives" if before else "does not survive", " with blocks" * blocks
+    does, cut = "survives" if before else "does not survive", " in blocks" * blocks
     comes = f", and it stands before {got} in the list" if got is not None and not before else ""
-    raise Wrong(f"The distance {one} {does}: in the new loops{cut} it is {new}{comes}.",
+    raise Wrong(f"The distance {one} {does}{cut}: in the new loops it is {new}{comes}.",
                 program=program, got=repr(got), expected=str(right), spec=spec)  # fmt: skip
 
 

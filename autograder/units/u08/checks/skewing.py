@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, background, checks, shows
 from autograder.check.shown import returned
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import LOOP_KINDS, Kernel, Loop, Stmt, print_bounds
@@ -173,7 +173,9 @@ def skewed_well(
     """The loop over `var` in that over `outer`, skewed, is a loop that does the same."""
     *around, loop = nest_of(kernel.body, var)
     program = f'skewed(loop, "{outer}", {factor}), where loop is that over {var} in\n{kernel!r}'
-    wrong, got = partial(Wrong, program=program, spec=KEPT), skewed(loop, outer, factor)
+    wrong = partial(Wrong, program=program, spec=KEPT)
+    with shows(program):
+        got = skewed(loop, outer, factor)
     if not isinstance(got, Loop):
         raise wrong("The function must return a loop.", got=returned(got))
     if (got.var, got.kind) != (loop.var, loop.kind):
@@ -187,7 +189,7 @@ def skewed_well(
         old = numbers(loop, at)
         new = [number + factor * at[outer] for number in old]
         if numbers(got, at) != new:
-            runs = f"the loop over {got.var} in {print_bounds(got)}"
+            runs = f"the new loop over {got.var} in {print_bounds(got)}"
             raise wrong(f"With {where(at)}, {runs} runs through the wrong numbers.",
                         got=str(numbers(got, at)), expected=str(new),
                         spec=NUMBERS if spec == RUNS else spec)  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
+from autograder.check.framework import Crashed, Score, Wrong, background, checks, shows
 from autograder.check.properties import a_number
 from autograder.check.shown import returned
 from lessons.u09.landscapes import LAYERS, Landscape
@@ -44,16 +44,6 @@ class Rules:
                 raise
         if self.broken is not None:
             raise self.broken from None
-
-
-@contextmanager
-def shows(call: str) -> Iterator[None]:
-    """Around the call of an answer: a failure that names no program shows these words."""
-    try:
-        yield
-    except (Wrong, Crashed, Stop) as error:
-        error.program = error.program or call
-        raise
 
 
 # ── the size of a space ──
@@ -178,23 +168,29 @@ def so_many_are_enough_and_one_less_is_not(enough, given):
     if got not in range(1, len(predicted) + 1):
         raise Wrong("The answer must be a whole number from 1 to the number of schedules.",
                     program=call, got=f"{got:g}", spec=ENOUGH[4])  # fmt: skip
-    order = sorted(range(len(predicted)), key=lambda n: predicted[n])
-    in_order = [measured[n] for n in order]
     limit, k = (1 + within) * min(measured), int(got)
-    enough_of_them = min(in_order[:k]) <= limit
-    if enough_of_them and not (k > 1 and min(in_order[: k - 1]) <= limit):
+    pairs = sorted(zip(predicted, measured, strict=True), key=lambda pair: pair[0])
+    if k == _smallest(pairs, limit):
         return
-    problem = "One fewer is enough, too." if enough_of_them else "That many are not enough."
-    raise Wrong(problem, program=call, got=f"{k}: the fastest of them takes "
-                f"{min(in_order[:k]):.10g}, the fastest of all {min(measured):.10g}, so "
-                f"{limit:.10g} is allowed", spec=ENOUGH[4 if enough_of_them else 7])  # fmt: skip
+    fastest = min(seconds for _, seconds in pairs[:k])
+    # Do equal predictions in another order make this answer right?
+    turned = sorted(pairs), sorted(pairs, key=lambda pair: (pair[0], -pair[1]))
+    tied = k in (_smallest(other, limit) for other in turned)
+    problem = "That many are not enough." if fastest > limit else "One fewer is enough, too."
+    raise Wrong(problem, program=call, got=f"{k}: the fastest of them takes {fastest:.10g}, the "
+                f"fastest of all {min(measured):.10g}, so {limit:.10g} is allowed",
+                spec=ENOUGH[6 if tied else 7 if fastest > limit else 4])  # fmt: skip
+
+
+def _smallest(pairs: Iterable[tuple[float, float]], limit: float) -> int:
+    return next(k for k, (_, seconds) in enumerate(pairs, 1) if seconds <= limit)
 
 
 # ── a search that looks at few ──
 
 SEARCH = ("Find a cheap schedule of a layer by pricing only a few",
           "it may be called as often as you like", "it may be called at most `budget` times",
-          "a schedule that you have priced", "A schedule is a tuple of decisions",
+          "a schedule that you have priced", "Only () and what `successors` lists are schedules",
           '() is the schedule without any', "at least 1; 16, 5 and 1 are tried",
           "Both functions return the same for the same schedule every time",
           "Your score is the clocks of your schedule, divided by those of the cheapest one known",
@@ -231,7 +227,7 @@ def reached(search: Any, name: str, land: Landscape, budget: int = BUDGET) -> fl
 def as_state(state: Any, land: Landscape, call: str, rules: Rules) -> tuple[str, ...]:
     if isinstance(state, (tuple, list)) and tuple(state) in land.prices:
         return tuple(state)
-    rules.break_with(Wrong("Only () and what `successors` has listed are schedules.", program=call,
+    rules.break_with(Wrong("Only () and what `successors` lists are schedules.", program=call,
                            got=repr(state)[:300], spec=SEARCH[4]))  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from course_lib.schedule.search.beam import beam_search
 TRAP = ("Make a tree that catches a beam of this width but not one that is wider by 1",
         "(tree, prices): the successors of each state that has any, and the price of each state",
         'States are strings, and the search begins at "start"',
-        "There are at most 100 states, and all prices are positive",
+        "There are at most 100 states, and all prices are positive and finite",
         "For every depth up to 8, the beam of this width returns a state that costs at least twice",
         "With depth 8, a beam that is wider by 1 finds the cheapest",
         "from 1 to 30",
@@ -46,7 +46,7 @@ def tree_of(trap: Any, width: int) -> tuple[dict[str, list[str]], dict[str, floa
             raise wrong(f"The state {state!r} has no price.", got=", ".join(map(repr, prices)),
                         spec=TRAP[1])  # fmt: skip
         if not isinstance(prices[state], Real) or not 0 < float(prices[state]) < math.inf:
-            raise wrong(f"The price of {state!r} is not a positive number.",
+            raise wrong(f"The price of {state!r} is not a positive, finite number.",
                         got=repr(prices[state]), spec=TRAP[3])  # fmt: skip
     return tree, {state: float(prices[state]) for state in states}
 
