@@ -263,6 +263,8 @@ def test_the_definition_that_is_missing_is_quoted(letter):
     (lambda folds, time, array, wait: CLOCKS(min(folds, 10**6), time, array, wait),
      "Count exactly, from the first load"),
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait) + 1, "Count exactly"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait)
+     + array.shadow * max(0, wait * array.rows - time), "Count exactly"),
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait) - array.cols + 1,
      "Row i of the cells starts i clocks later, column j starts"),
     (lambda folds, time, array, wait: CLOCKS(folds, max(time, wait * array.rows), array, wait)
