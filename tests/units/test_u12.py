@@ -277,6 +277,15 @@ def test_a_wrong_count_of_clocks_quotes_the_sentence_that_its_case_is_about(chan
     assert wrong("u12.clocks", change).spec.startswith(words)
 
 
+def test_a_last_group_of_rows_that_is_counted_as_a_whole_one_quotes_those_that_are_left():
+    def whole(channels, height, width, window, columns):
+        strips = -(-height // columns)
+        pixels = strips * (columns + window - 1) * (width + window - 1)
+        return channels * pixels, channels * strips * window * window
+
+    assert wrong("u12.rows", whole).spec.startswith("It computes `columns` rows of the result")
+
+
 @pytest.mark.parametrize("answer", [lambda row: row + 0.5, lambda row: str(row), lambda row: None])
 def test_a_row_is_a_whole_number(answer):
     right = slot("u12.fault").reference

@@ -23,13 +23,13 @@ PAIR = "Return (pixels, weights)"
 Layer = tuple[int, int, int, int, int]  # channels, height, width, window, columns
 # One thing after another becomes more than 1, so that a wrong count goes against that sentence.
 CASES: dict[str, dict[Layer, tuple[int, int]]] = {
-    SHAPE[0]: {(1, 1, 1, 1, 1): (1, 1), (1, 1, 5, 1, 1): (5, 1), (1, 3, 5, 1, 4): (15, 1)},
+    SHAPE[0]: {(1, 1, 1, 1, 1): (1, 1), (1, 1, 5, 1, 1): (5, 1), (1, 3, 5, 1, 3): (15, 1)},
     CHANNELS: {(6, 1, 1, 1, 1): (6, 6)},
     READS: {(1, 1, 1, 3, 1): (9, 9), (1, 4, 7, 3, 4): (54, 9)},
     TOGETHER[0]: {
+        (1, 3, 5, 1, 4): (15, 1),
         (1, 4, 5, 3, 2): (56, 18),
-        (1, 7, 7, 3, 3): (117, 27),
-        (1, 7, 7, 5, 20): (121, 25),
+        (1, 7, 7, 3, 3): (117, 27), (1, 7, 7, 5, 20): (121, 25),
     },
     QUESTION: {(144, 56, 56, 3, 14): (534_528, 5184), (3, 10, 4, 5, 4): (528, 225)},
 }  # fmt: skip
