@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from autograder.check.exemplars import mutants_of
 from autograder.check.verdict import WRONG
 from autograder.edition.contents import COURSE
 from autograder.notebook import check
@@ -284,6 +285,19 @@ def test_a_last_group_of_rows_that_is_counted_as_a_whole_one_quotes_those_that_a
         return channels * pixels, channels * strips * window * window
 
     assert wrong("u12.rows", whole).spec.startswith("It computes `columns` rows of the result")
+
+
+@pytest.mark.parametrize("name, words", [
+    ("weights_for_each_row", "it reads all weights of the filter once"),
+    ("exchanged", "Return (pixels, weights)"),
+])  # fmt: skip
+def test_a_wrong_count_of_reads_quotes_its_own_sentence(name, words):
+    assert wrong("u12.rows", mutants_of("u12.rows")[name]).spec.startswith(words)
+
+
+def test_a_fault_in_another_register_is_not_a_clock_counted_from_zero():
+    only_sums = mutants_of("u12.fault")["only_the_sums"]
+    assert wrong("u12.fault", only_sums).spec.startswith("Every other value follows")
 
 
 @pytest.mark.parametrize("answer", [lambda row: row + 0.5, lambda row: str(row), lambda row: None])

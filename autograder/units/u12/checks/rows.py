@@ -17,8 +17,7 @@ TOGETHER = ("It computes `columns` rows of the result together, and in the end t
             "The array has `window` rows and `columns` columns of cells")  # fmt: skip
 READS = "each row of the image that they need once, as many pixels of it as they need"
 WEIGHTS = "it reads all weights of the filter once"
-BORDER = "Pixels of the border are read like others"
-PAIR = "Return (pixels, weights)"
+BORDER, PAIR = "Pixels of the border are read like others", "Return (pixels, weights)"
 
 Layer = tuple[int, int, int, int, int]  # channels, height, width, window, columns
 # One thing after another becomes more than 1, so that a wrong count goes against that sentence.
@@ -51,7 +50,8 @@ def reads(rows: Any, layer: Layer, wanted: tuple[int, int], spec: str) -> None:
                     got=returned(got), spec=PAIR)  # fmt: skip
     for name, mine, number in zip(("pixels", "weights"), got, wanted, strict=True):
         if a_number(mine, unit=name) != number:
-            said = WEIGHTS if name == "weights" and spec == READS else spec
+            said = WEIGHTS if name == "weights" and spec in (READS, SHAPE[0]) else spec
+            said = PAIR if tuple(got) == wanted[::-1] else said
             raise Wrong(f"The {name} must be counted exactly.", program=program,
                         got=f"{mine:,} {name}", expected=f"{number:,} {name}",
                         spec=said)  # fmt: skip
