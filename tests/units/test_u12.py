@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from autograder.check.exemplars import mutants_of
 from autograder.check.verdict import WRONG
 from autograder.edition.contents import COURSE
 from autograder.notebook import check
@@ -263,6 +264,8 @@ def test_the_definition_that_is_missing_is_quoted(letter):
     (lambda folds, time, array, wait: CLOCKS(min(folds, 10**6), time, array, wait),
      "Count exactly, from the first load"),
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait) + 1, "Count exactly"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait)
+     + array.shadow * max(0, wait * array.rows - time), "Count exactly"),
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait) - array.cols + 1,
      "Row i of the cells starts i clocks later, column j starts"),
     (lambda folds, time, array, wait: CLOCKS(folds, max(time, wait * array.rows), array, wait)
@@ -273,6 +276,28 @@ def test_the_definition_that_is_missing_is_quoted(letter):
 ])  # fmt: skip
 def test_a_wrong_count_of_clocks_quotes_the_sentence_that_its_case_is_about(change, words):
     assert wrong("u12.clocks", change).spec.startswith(words)
+
+
+def test_a_last_group_of_rows_that_is_counted_as_a_whole_one_quotes_those_that_are_left():
+    def whole(channels, height, width, window, columns):
+        strips = -(-height // columns)
+        pixels = strips * (columns + window - 1) * (width + window - 1)
+        return channels * pixels, channels * strips * window * window
+
+    assert wrong("u12.rows", whole).spec.startswith("It computes `columns` rows of the result")
+
+
+@pytest.mark.parametrize("name, words", [
+    ("weights_for_each_row", "it reads all weights of the filter once"),
+    ("exchanged", "Return (pixels, weights)"),
+])  # fmt: skip
+def test_a_wrong_count_of_reads_quotes_its_own_sentence(name, words):
+    assert wrong("u12.rows", mutants_of("u12.rows")[name]).spec.startswith(words)
+
+
+def test_a_fault_in_another_register_is_not_a_clock_counted_from_zero():
+    only_sums = mutants_of("u12.fault")["only_the_sums"]
+    assert wrong("u12.fault", only_sums).spec.startswith("Every other value follows")
 
 
 @pytest.mark.parametrize("answer", [lambda row: row + 0.5, lambda row: str(row), lambda row: None])

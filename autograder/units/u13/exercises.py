@@ -143,11 +143,10 @@ def scales(
 
 @exercise("u13.limits", unit=13, points=2, kind="explain")
 def limits() -> Rubric:
-    """In the table above, `depthwise` takes more than twice its roofline and `expand` 1.4 times, in
-    the best tiles that our search finds. For each of the two, say which engine limits it, and
-    derive that engine's busy clocks from the shape of the layer. Then say what would have to change
-    in the machine (a number of `Chip`, another unit, another wire), and why another tile would not
-    help. Write four to six sentences.
+    """In the table above, `depthwise` takes more than twice its roofline and `expand` 1.4 times.
+    For each of the two, say which engine limits it, and derive that engine's busy clocks from the
+    shape of the layer. Then say what would have to change in the machine (a number of `Chip`,
+    another unit, another wire), and why another tile would not help. Write four to six sentences.
     """
     return Rubric(
         criteria="1 point for `depthwise`: the array is busy, 9 pixels of the window x 5 blocks of "

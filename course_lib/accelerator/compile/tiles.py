@@ -40,8 +40,9 @@ class Tile:
 
     def __str__(self) -> str:
         twice = "" if self.double else ", not double-buffered"
+        blocks = "1 block" if self.blocks == 1 else f"{self.blocks} blocks"
         return (
-            f"{self.h}x{self.w} pixels, {self.channels} channels, {self.blocks} blocks, "
+            f"{self.h}x{self.w} pixels, {self.channels} channels, {blocks}, "
             f"{self.outer} outside, {self.dataflow}{twice}"
         )
 

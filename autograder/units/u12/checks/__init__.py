@@ -153,7 +153,7 @@ def right_fault(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
     spec = {"clock": FAULT[1], "register": FAULT[6]}.get(what, FAULT[3])
     if what == "clock" and _same(got[0], first.clock) and _same(got[1], first.register):
         problem, spec = "This is the first fault, not the second.", FAULT[2]
-    elif what == "clock" and _same(got[0], due[0] - 1):
+    elif what == "clock" and all(same[1:]) and _same(got[0], due[0] - 1):
         spec = FAULT[3]
     raise Wrong(problem, program=program, got=returned(tuple(got)), expected=repr(due), spec=spec)
 

@@ -17,19 +17,18 @@ TOGETHER = ("It computes `columns` rows of the result together, and in the end t
             "The array has `window` rows and `columns` columns of cells")  # fmt: skip
 READS = "each row of the image that they need once, as many pixels of it as they need"
 WEIGHTS = "it reads all weights of the filter once"
-BORDER = "Pixels of the border are read like others"
-PAIR = "Return (pixels, weights)"
+BORDER, PAIR = "Pixels of the border are read like others", "Return (pixels, weights)"
 
 Layer = tuple[int, int, int, int, int]  # channels, height, width, window, columns
 # One thing after another becomes more than 1, so that a wrong count goes against that sentence.
 CASES: dict[str, dict[Layer, tuple[int, int]]] = {
-    SHAPE[0]: {(1, 1, 1, 1, 1): (1, 1), (1, 1, 5, 1, 1): (5, 1), (1, 3, 5, 1, 4): (15, 1)},
+    SHAPE[0]: {(1, 1, 1, 1, 1): (1, 1), (1, 1, 5, 1, 1): (5, 1), (1, 3, 5, 1, 3): (15, 1)},
     CHANNELS: {(6, 1, 1, 1, 1): (6, 6)},
     READS: {(1, 1, 1, 3, 1): (9, 9), (1, 4, 7, 3, 4): (54, 9)},
     TOGETHER[0]: {
+        (1, 3, 5, 1, 4): (15, 1),
         (1, 4, 5, 3, 2): (56, 18),
-        (1, 7, 7, 3, 3): (117, 27),
-        (1, 7, 7, 5, 20): (121, 25),
+        (1, 7, 7, 3, 3): (117, 27), (1, 7, 7, 5, 20): (121, 25),
     },
     QUESTION: {(144, 56, 56, 3, 14): (534_528, 5184), (3, 10, 4, 5, 4): (528, 225)},
 }  # fmt: skip
@@ -51,7 +50,8 @@ def reads(rows: Any, layer: Layer, wanted: tuple[int, int], spec: str) -> None:
                     got=returned(got), spec=PAIR)  # fmt: skip
     for name, mine, number in zip(("pixels", "weights"), got, wanted, strict=True):
         if a_number(mine, unit=name) != number:
-            said = WEIGHTS if name == "weights" and spec == READS else spec
+            said = WEIGHTS if name == "weights" and spec in (READS, SHAPE[0]) else spec
+            said = PAIR if tuple(got) == wanted[::-1] else said
             raise Wrong(f"The {name} must be counted exactly.", program=program,
                         got=f"{mine:,} {name}", expected=f"{number:,} {name}",
                         spec=said)  # fmt: skip

@@ -172,12 +172,12 @@ def worth(distances: Sequence[float]) -> tuple[float, float]:
 
 def scored(choose_tile: Any, products: Sequence[Product]) -> Score:
     distances = [distance(choose_tile, product) for product in products]
-    mean, fraction = worth([one for one, _ in distances])
+    mean, fraction = worth([far for far, _ in distances])
     summary = f"clocks / roofline: {mean:.3f} on average over {len(distances)} layers; "
     summary += f"all points up to {GOOD:.2f}"
     if fraction < 1:
-        each = (f"{far:.2f} {named(p)}" for (far, _), p in zip(distances, products, strict=True))
-        summary += f" ({', '.join(each)}). {max(distances)[1]}"
+        each = ", ".join(f"{far:.2f}" for far, _ in distances)
+        summary += f" ({each}). The farthest is {max(distances)[1]}"
     return Score(fraction, summary)
 
 
