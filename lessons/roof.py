@@ -2,7 +2,7 @@
 
     roof()  ->  (1.1e11, 2.2e10)        # FLOP/s, bytes/s
 
-The units 1, 3 and 7 draw it. Next room: bill.py.
+The units 1, 3 and 7 draw it. Next room: notebooks/u01_graphs.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     left_after(graph, [decompose, fold, dce])     # [("import", 166), ("decompose", 171), ...]
 
-Next room: evidence.py.
+Next room: autograder/units/u02/checks.
 """
 
 from __future__ import annotations

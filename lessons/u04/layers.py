@@ -5,7 +5,7 @@
     layer_table(layers())     # counted, expected by the cost model, measured
 
 Instructions are counted in code for x86-64-v4 (AVX-512), whatever the processor at hand: loops are
-scheduled for it, and LLVM makes it everywhere. Next room: pictures.py.
+scheduled for it, and LLVM makes it everywhere. Next room: autograder/units/u04/checks.
 """
 
 from __future__ import annotations

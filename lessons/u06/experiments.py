@@ -3,7 +3,7 @@
     in_place(code, core)    a result takes the register of an operand that it replaces
     counting(code, core)    nothing starts that would make more values live than there are registers
 
-Next room: `programs.py`.
+Next room: autograder/units/u06/checks.
 """
 
 from __future__ import annotations

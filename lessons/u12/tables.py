@@ -1,6 +1,6 @@
 """The tables of unit 12: cycles and accesses of the course's models, and what others report.
 
-Next room: grid.py.
+Next room: autograder/units/u12/checks.
 """
 
 from __future__ import annotations

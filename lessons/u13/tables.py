@@ -1,6 +1,6 @@
 """The tables of unit 13: layers, their clocks, and what the compiler's pieces change.
 
-Next room: hand.py, the program written by hand.
+Next room: autograder/units/u13/checks.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     RULES[1]             ->   ("(x * 8 + y) // 8", "x + y // 8")
     side("x % 4", {"x": 7})    ->   3
 
-Next room: boundaries.py.
+Next room: autograder/units/u17/checks.
 """
 
 from __future__ import annotations

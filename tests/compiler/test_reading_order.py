@@ -45,6 +45,16 @@ def test_so_does_every_file_of_a_lesson(root):
     assert lost(root, files(root, "lessons")) == []
 
 
+def test_the_rooms_of_a_lesson_lead_out_of_it(root):
+    """Who goes on from any of its files comes to none twice."""
+    for path in files(root, "lessons"):
+        read, now = [], path
+        while now.suffix == ".py" and (root / "lessons") in now.parents:
+            assert now not in read, f"{path.relative_to(root)} leads back to {now.name}"
+            read.append(now)
+            now = stands_for(root, now, next_room(now) or "..").resolve()
+
+
 def test_so_does_every_file_of_the_autograder_but_some_of_a_unit(root):
     """What exercises, checks and wrong answers of a unit name exists; not each names something."""
     of_units = files(root, "autograder/units")
