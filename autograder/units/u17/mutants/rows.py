@@ -138,6 +138,7 @@ mutants(
     distrusts_two_divisions=lambda: {**FALSE, 5: {"x": -7}},
     distrusts_what_wraps_twice=lambda: {**FALSE, 10: {"x": 9}},
     a_value_on_which_both_sides_agree=lambda: {**FALSE, 2: {"x": 8, "y": 8}},
+    a_variable_that_the_rule_has_not=lambda: {**FALSE, 3: {"x": 12, "z": 0}},
     a_variable_without_a_value=lambda: {**FALSE, 2: {"x": 7}},
     numbers_that_are_too_large=lambda: {**FALSE, 9: {"x": 2000}},
 )
