@@ -206,7 +206,7 @@ def test_programs_mean_in_tinygrad_what_they_mean_in_numpy():
 
 def test_a_variable_without_a_value_is_named():
     verdict = judge("u17.laws", mutants_of("u17.laws")["a_variable_without_a_value"])
-    assert verdict.problem == "Rule 2 needs a value for x and y, and for no others.", verdict
+    assert verdict.problem == "Rule 2 needs values for x and y only.", verdict
 
 
 def test_a_range_of_one_number_is_told_as_one():

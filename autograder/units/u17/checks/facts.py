@@ -174,7 +174,7 @@ def each_false_rule_has_a_counterexample(laws):
         names, wrong = variables(number), partial(Wrong, got=returned(values), spec=DIFFER,
                                                   program="  ->  ".join(RULES[number]))  # fmt: skip
         if not {*names} <= {*values} <= {"x", "y"}:  # a loop over x and y gives both
-            raise wrong(f"Rule {number} needs a value for {' and '.join(names)}, and for no others.")
+            raise wrong(f"Rule {number} needs values for {' and '.join(names)} only.")
         if any(not is_int(x) or x not in VALUES for x in values.values()):
             raise wrong("Each value must be a whole number from -20 to 20.", spec=MEAN)
         left, right = (side(text, {x: int(v) for x, v in values.items()}) for text in RULES[number])
