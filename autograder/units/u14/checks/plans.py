@@ -46,8 +46,7 @@ def the_plan_gets_stuck(deadlock):
     plan = joined(graph, units(graph))
     if len(started(graph, plan)) == pieces_in(graph, plan):
         raise Wrong("This plan runs to its end.", program=graph, got=told(graph, plan), spec=STUCK)
-    start, of = len(started(graph, plan)), pieces_in(graph, plan)
-    return f"{start} of {of} start: {len(plan)} regions and {of - len(plan)} operations"
+    return f"{len(started(graph, plan))} of {pieces_in(graph, plan)} regions and operations start"
 
 
 def pieces_in(graph: Graph, regions: Sequence[Sequence[Node]]) -> int:

@@ -136,11 +136,8 @@ def expressions(rows: Any) -> list[Any]:
 def _trouble(expression: Any) -> str:
     if isinstance(expression, str):
         return "" if expression.strip("*") else "a name is empty"
-    if (
-        not isinstance(expression, (list, tuple))
-        or len(expression) < 2
-        or not isinstance(expression[0], str)
-    ):
+    nested = isinstance(expression, (list, tuple)) and len(expression) >= 2
+    if not nested or not isinstance(expression[0], str):
         return f"a pattern is a name or (op, operand, ...), not {repr(expression)[:80]}"
     return next((why for part in expression[1:] if (why := _trouble(part))), "")
 

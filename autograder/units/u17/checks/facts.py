@@ -119,10 +119,10 @@ def right_bounds(bounds: Any, rows: list[Row]) -> None:
         right, operands = extremes(row, [checked[one] for one in reads(row)])
         if checked[at] != right:
             wide = checked[at][0] <= right[0] and checked[at][1] >= right[1]
-            twice = FREE if len({*reads(row)}) < len(reads(row)) else COVERS
+            other = FREE if row[1] == row[2] else COVERS
             raise Wrong(_why(at, checked[at], right, operands), program=shown(rows, checked[:at]),
                         got=f"%{at}: {checked[at]}", expected=f"%{at}: {right}",
-                        spec=TIGHT if wide else ABOUT.get(row[0], twice))  # fmt: skip
+                        spec=TIGHT if wide else ABOUT.get(row[0], other))  # fmt: skip
 
 
 def extremes(row: Row, pairs: list[Any]) -> tuple[tuple[int, int], tuple[Any, Any]]:
@@ -145,9 +145,8 @@ def _why(at: int, pair: Any, wanted: Any, operands: Any) -> str:
             given = " and ".join(str(x) for x in operands[k])
             so = "operand is" if len(operands[k]) == 1 else "operands are"
             return f"%{at} can be {wanted[k]}, {what} your bounds, if its {so} {given}."
-    low, high = wanted
-    where = f"lies between {low} and {high}" if low < high else f"is always {low}"
-    return f"%{at} never gets that far: it {where}."
+    where = "lies between {} and {}" if wanted[0] < wanted[1] else "is always {}"
+    return f"%{at} never gets that far: it {where.format(*wanted)}."
 
 
 # ── laws ──
@@ -162,15 +161,13 @@ HOLD = "Leave out rules that hold for all values"
 def each_false_rule_has_a_counterexample(laws):
     """Both sides are computed for the values given, and every rule that is left out holds."""
     examples = laws()
-    if not isinstance(examples, dict) or not all(
-        isinstance(one, dict) for one in examples.values()
-    ):
+    dicts = isinstance(examples, dict) and all(isinstance(x, dict) for x in examples.values())
+    if not dicts:
         raise Wrong("The answer must be a dict of dicts.", got=returned(examples), spec=DIFFER)
     for number, values in examples.items():
         if number not in RULES or not is_int(number):
-            raise Wrong(
-                f"There is no rule {returned(number)}.", got=returned(examples), spec=DIFFER
-            )
+            raise Wrong(f"There is no rule {returned(number)}.", got=returned(examples),
+                        spec=DIFFER)  # fmt: skip
         names, wrong = variables(number), partial(Wrong, got=returned(values), spec=DIFFER,
                                                   program="  ->  ".join(RULES[number]))  # fmt: skip
         if not {*names} <= {*values} <= {"x", "y"}:  # a loop over x and y gives both
