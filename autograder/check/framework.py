@@ -79,7 +79,8 @@ class Unusable(Wrong):
 
     def __init__(self, why: object):
         super().__init__(
-            f"The result cannot be used: it is neither a valid graph nor plain data. {why}"
+            "The result cannot be used: it must be a valid graph, or plain data such as numbers, "
+            f"text, lists and dicts. {why}"
         )
 
 

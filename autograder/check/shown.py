@@ -14,7 +14,8 @@ from typing import Any
 
 from autograder.check.answer import BESIDE
 from autograder.check.received import without_addresses
-from course_lib.ir.graph.graph import Graph, print_graph
+from course_lib.ir.graph.graph import Graph, print_graph, value_names
+from course_lib.ir.graph.node import Node
 
 CALL_LIMIT = 300  # characters of each argument of a call that is shown
 LINES, WIDTH = 60, 400  # of a text that is shown; a line may hold a fused body or an array
@@ -65,27 +66,47 @@ def error_text(error: BaseException) -> str:
 
 def call_shown(slot_name: str, args: tuple, kwargs: dict) -> Graph | str:
     """What a call was about: its only argument, if that is a graph, or the call as it is typed. A
-    program, which has several lines, stands below the call."""
+    program or a graph, which has several lines, stands below the call, and names the nodes."""
     named = {key: value for key, value in kwargs.items() if key != BESIDE}
     if len(args) == 1 and not named and isinstance(args[0], Graph):
         return args[0]
-    texts = [v for v in (*args, *named.values()) if isinstance(v, str) and "\n" in v]
-    if len(texts) == 1:
-        args = tuple(_TEXT if value is texts[0] else value for value in args)
-        named = {key: _TEXT if value is texts[0] else value for key, value in named.items()}
+    below = [v for v in (*args, *named.values()) if isinstance(v, Graph) or _has_lines(v)]
+    word = "graph" if below and isinstance(below[0], Graph) else "text"
+    if len(below) == 1:
+        words: dict[Any, _Word] = {}
+        if isinstance(below[0], Graph):
+            words = {node: _Word(f"%{name}") for node, name in value_names(below[0]).items()}
+        args = tuple(_Word(word) if v is below[0] else _with_words(v, words) for v in args)
+        named = {key: _Word(word) if v is below[0] else _with_words(v, words)
+                 for key, v in named.items()}  # fmt: skip
     parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in named.items()]
     call = f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
-    return f"{call}, where text is\n{shown(texts[0])}" if len(texts) == 1 else call
+    return f"{call}, where {word} is\n{shown(below[0])}" if len(below) == 1 else call
 
 
-class _Text:
-    """Stands for a program in a call."""
+def _has_lines(value: Any) -> bool:
+    return isinstance(value, str) and "\n" in value
+
+
+class _Word:
+    """Stands in a call for what is shown below it: a program, a graph, or one of its nodes."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
 
     def __repr__(self) -> str:
-        return "text"
+        return self.word
 
 
-_TEXT = _Text()
+def _with_words(value: Any, words: dict[Any, _Word]) -> Any:
+    """The value with words for nodes, in lists, tuples and dicts as well."""
+    if isinstance(value, Node):
+        return words.get(value, value)
+    if type(value) is dict:
+        return {_with_words(k, words): _with_words(v, words) for k, v in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_with_words(part, words) for part in value)
+    return value
 
 
 def is_typed(value: Any) -> bool:

@@ -119,7 +119,8 @@ class Writer:
                 return {"named": name}
             self.crossed.functions.append(value)
             return {"function": len(self.crossed.functions) - 1}
-        raise Unsendable(f"A {type(value).__name__} is not plain data.")
+        called = " Was it meant to be called?" if callable(value) else ""
+        raise Unsendable(f"A {type(value).__name__} is not plain data.{called}")
 
     def all_rows(self, nodes: Sequence[Node], depth: int) -> None:
         """A row for each of these nodes and of those that they need, if it has none yet."""

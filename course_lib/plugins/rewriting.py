@@ -33,7 +33,15 @@ def rewritten(program: str, rules: PatternMatcher) -> str:
     if isinstance(program, _Asked):
         program.rules = opened
         return ""
-    return _text(graph_rewrite(operations(program), opened))
+    try:
+        return _text(graph_rewrite(operations(program), opened))
+    except KeyError as error:  # an operation would have to be ready before it is
+        if not isinstance(error.args[0], UOp):
+            raise
+        raise RuntimeError(
+            "the result of a rule contains what the rule matches, so the rule is applied to its "
+            "own result without end"
+        ) from None
 
 
 def rules_of(function: Callable[[str], str]) -> PatternMatcher:

@@ -1,6 +1,6 @@
 """Annotate: rows of the chip's table, and what one more row does to a model.
 
-    rows()                       two expressions, as in `course_lib/accelerator/compile/support.py`
+    rows()                       two patterns, as in `course_lib/accelerator/compile/support.py`
     cover_report(graph, rows)    what a chip with these rows takes of a graph, and why not the rest
     block()                      the transformer block in whole numbers
 

@@ -26,7 +26,7 @@ def units(graph: Graph) -> list[list[Node]]:
 
 
 def neighbours(a: Sequence[Node], b: Sequence[Node]) -> bool:
-    """Does one of two pieces read a value of the other?"""
+    """Does one of two pieces or regions read a value of the other?"""
     return any(i in b for node in a for i in node.inputs) or any(
         i in a for node in b for i in node.inputs
     )
@@ -44,8 +44,8 @@ def convex(graph: Graph, nodes: Sequence[Node]) -> bool:
 
 
 def started(graph: Graph, regions: Regions) -> list[Sequence[Node]]:
-    """The pieces of a plan in the order in which they start; a piece that is missing waits for
-    ever."""
+    """The regions and the processor's single operations in the order in which they start. What is
+    missing waits for ever."""
     inside = {node for region in regions for node in region}
     waiting: list[Sequence[Node]] = [*regions, *([n] for n in graph.ops if n not in inside)]
     there = {*graph.inputs, *graph.constants}
@@ -73,7 +73,7 @@ def joined(graph: Graph, pieces: Regions) -> list[list[Node]]:
 
 
 def told(graph: Graph, regions: Regions) -> str:
-    """A plan while it runs, in words: what starts, and what each piece waits for."""
+    """A plan while it runs, in words: what starts, and what the rest waits for."""
     names, order = value_names(graph), started(graph, regions)
     inside = {node for region in regions for node in region}
 

@@ -100,6 +100,6 @@ def least_table(least: Callable[..., Any], chip: Chip = PRESETS["npu"]) -> Pictu
         around, inside = least(*shape, chip)
         rows.append([name, mine[name].dram_bytes, around, mine[name].cycles,
                      theirs[name].dram_bytes, inside, theirs[name].cycles])  # fmt: skip
-    heads = ["layer", "our bytes", "your bound (clocks)", "our clocks", "tinygrad's bytes",
-             "your other bound (clocks)", "tinygrad's clocks"]  # fmt: skip
+    heads = ["layer", "our bytes", "your bound, layer (clocks)", "our clocks", "tinygrad's bytes",
+             "your bound, product (clocks)", "tinygrad's clocks"]  # fmt: skip
     return table(rows, heads, "Counted bytes and clocks, beside your bounds", exact=heads[1:])

@@ -103,6 +103,6 @@ def bill(rows: Callable[..., Any], merged: Callable[..., Any]) -> Picture:
     lines: list[list[str | int]] = [
         ["your rows: bytes between processor and chip", border(divided()),
          border(divided(rows())), 327_680],
-        ["your regions: bytes between processor and chip", bytes_of(graph, given), joined, 655_360],
+        ["your regions of neighbours: the same bytes", bytes_of(graph, given), joined, 655_360],
     ]  # fmt: skip
     return bill_of(lines, ["", "before", "with yours", "best known"])

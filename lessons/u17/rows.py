@@ -54,7 +54,7 @@ def shown(rows: Sequence[Row], bounds: Sequence[Any] = ()) -> str:
         else:
             operands = [f"%{operand}" for operand in reads(row)]
             text = TEXT[row[0]].format(*operands, *row[len(operands) + 1 :])
-        lines.append(f"%{at:<2} = {text:<24}" + (f"{bounds[at]}" if at < len(bounds) else ""))
+        lines.append(f"%{at:<2} = {text:<22}  " + (f"{bounds[at]}" if at < len(bounds) else ""))
     return "\n".join(line.rstrip() for line in lines)
 
 

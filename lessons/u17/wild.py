@@ -281,7 +281,7 @@ def bill(bounds: Callable[..., Any]) -> Any:
         after = int(run(below))
     off, on = share(False), share(True)
     rows = [
-        ["bytes x with int8(x) < 0", "counted", int(run(below)), after, 128],
+        ["bytes x with int8(x) < 0", "bytes", int(run(below)), after, 128],
         ["a quantized perceptron", "% of products on the chip", round(100 * off.macs_share),
          round(100 * on.macs_share), 100],
     ]  # fmt: skip

@@ -45,6 +45,15 @@ def test_a_program_in_a_call_stands_below_it_in_its_own_lines():
     assert call_shown("u99.one", ("a",), {}) == "one('a')"
 
 
+def test_a_graph_in_a_call_stands_below_it_and_names_the_nodes_of_the_others():
+    graph = trace(lambda x: relu(relu(x)), "f32[2]")
+    first, second = graph.ops
+    said = call_shown("u14.merged", (graph, [[first], [second]]), {})
+    assert said == f"merged(graph, [[%0], [%1]]), where graph is\n{shown(graph)}"
+    said = call_shown("u14.chosen", (graph, {first: 3}), {"host": {second: 4}})
+    assert str(said).startswith("chosen(graph, {%0: 3}, host={%1: 4}), where graph is\n")
+
+
 def test_nothing_that_is_shown_holds_an_address():
     assert shown(object()) == "<object object>"
     with plugged("u99.sweep", lambda graph: _raise_with(object())):

@@ -227,5 +227,8 @@ def test_an_argument_that_an_answer_changes_is_named():
 def test_a_result_that_cannot_be_used_shows_the_call(monkeypatch):
     implements("u99.bytes")(lambda: object())
     verdict = check("u99.bytes")
-    assert "it is neither a valid graph nor plain data" in verdict.problem
+    assert "it must be a valid graph, or plain data" in verdict.problem
     assert verdict.program == "bytes()"
+    implements("u99.bytes")(lambda: test_a_result_that_cannot_be_used_shows_the_call)
+    said = check("u99.bytes").problem
+    assert said.endswith("A function is not plain data. Was it meant to be called?")

@@ -45,6 +45,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
         ("the_product_of_the_ends", "A pair covers every value that its row can then have"),
         ("a_remainder_is_anything", "no narrower pair does"),
         ("division_as_in_c", "divide row i by the positive number c"),
+        ("a_square_is_not_negative", "independently of each other"),
     ],
 )
 def test_bounds_that_are_wrong_quote_the_sentence_that_is_violated(mutant, quoted):
@@ -203,9 +204,32 @@ def test_programs_mean_in_tinygrad_what_they_mean_in_numpy():
             assert np.allclose(got, tensors.result(text, x=x), atol=1e-4)
 
 
-def test_a_rule_with_a_variable_too_many_blames_no_other():
-    verdict = judge("u17.laws", mutants_of("u17.laws")["a_variable_that_the_rule_has_not"])
-    assert verdict.problem.startswith("Rule 3 has the variable x,"), verdict
+def test_a_variable_without_a_value_is_named():
+    verdict = judge("u17.laws", mutants_of("u17.laws")["a_variable_without_a_value"])
+    assert verdict.problem == "Rule 2 needs values for x and y only.", verdict
+
+
+def test_a_range_of_one_number_is_told_as_one():
+    verdict = judge("u17.bounds", mutants_of("u17.bounds")["a_comparison_is_unknown"])
+    assert verdict.problem == "%2 never gets that far: it is always 1."
+
+
+def test_readers_that_get_another_type_are_told_so():
+    verdict = judge("plugins.narrowed", mutants_of("plugins.narrowed")["readers_get_int8"])
+    assert verdict.problem == "The last line was of type int32 and is int8 now."
+    assert verdict.spec.startswith("The readers get the type")
+
+
+def test_a_rule_that_matches_within_its_own_result_is_called_endless():
+    """tinygrad raises a KeyError for it, with an operation as its words."""
+    from tinygrad.uop import Ops
+    from tinygrad.uop.ops import PatternMatcher, UPat
+
+    text = "x = param int32 4\ni = range 4\na = index x i\nb = max a 0\nc = mul b 3\n"
+    with pytest.raises(RuntimeError, match="applied to its own result without end"):
+        rewritten(text, PatternMatcher([(UPat(Ops.MAX, name="b"), lambda b: b + 1)]))
+    with pytest.raises(KeyError, match="mine"):
+        rewritten(text, PatternMatcher([(UPat(Ops.MAX, name="b"), lambda b: {}["mine"])]))
 
 
 def test_lines_that_make_too_much_together_are_refused():

@@ -23,7 +23,7 @@ from lessons.u14.regions import neighbours, started
 def rows() -> list[tuple]:
     """Write two rows for the table of a newer chip.
 
-    Return a list of two expressions, in this order. In each, a name stands for one operand.
+    Return a list of two patterns, in this order. In each, a name stands for one operand.
 
     The first is for a lookup table of 256 bytes. An i8 value becomes a float, may go through a
     gelu, and becomes i8 again; both scales are constants.
@@ -138,16 +138,17 @@ def more() -> Rubric:
     """You connect your chip to a new compiler. Its report says that 100 % of the
     multiply-accumulates are offloaded; before, it was 92 %, and the chip needed 40 % fewer clocks.
     Your manager wants to advertise the 100 %. Say what that share does not count, and which two
-    numbers in the report show why the chip got slower. Then name one change in the compiler and one
-    in the chip that would lower the clocks with all products still on the chip. Write four to six
-    sentences; each of the four answers is worth half a point.
+    columns of the tables in sections 2 and 3 show why the chip got slower. Then name one change in
+    the compiler and one in the chip that would lower the clocks with all products still on the
+    chip. Write four to six sentences; each of the four answers is worth half a point.
     """
     return Rubric(
         criteria="0.5 points: the share counts products alone, neither the values that cross nor "
         "the number of crossings (nor the work of the host). "
         "0.5 points: bytes over the port, and clocks layer by layer (or the type of what crosses): "
         "the same layers have more bytes, because sums leave as i32, 4 bytes instead of 1, and "
-        "the port is busy nearly all the time (2,949,120 / 16 = 184,320 of 205,104 clocks). "
+        "the port is busy nearly all the time (2,949,120 / 16 = 184,320 of 205,104 clocks); "
+        "half of this for bytes and starts of the chip, because the starts cost little here. "
         "0.5 points: in the compiler, a border around whole layers (bias, rescaling and rounding "
         "go to the chip with their product), or neighbours joined, if the answer says that the "
         "compiler must also keep the value between them in the chip's SRAMs. "

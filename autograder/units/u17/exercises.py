@@ -83,8 +83,8 @@ def bounds(rows: list[tuple]) -> list[tuple[int, int]]:
     type's lowest and highest value.
 
     Operands take all values within their bounds, independently of each other. A pair covers every
-    value that its row can then have, and no narrower pair does. Leaves lie within -2**61 to 2**61:
-    there is no time to try all values.
+    value that its row can then have, and no narrower pair does. The numbers of "between" lie within
+    -2**61 to 2**61: there is no time to try all values.
     """
     pairs: list[tuple[int, int]] = []
     for op, *args in rows:
@@ -137,9 +137,9 @@ def culprit() -> tuple[str, str, tuple[int, int]]:
 def why() -> Rubric:
     """tinygrad's bounds of a cast are too narrow, so a count came out as 0. Your rule from section
     4 relies on the same bounds. Describe a program for which it therefore stores wrong numbers,
-    with one value that changes; `tried(narrowed, program, x)` runs it. Say whether the rule or the
-    bounds must be mended, and why. Then explain why the checks in section 4 did not find the fault.
-    Write three to six sentences.
+    with an input x that shows it; `tried(narrowed, program, x)` runs it. Say whether the rule or
+    the bounds must be mended, and why. Then explain why the checks in section 4 did not find the
+    fault. Write three to six sentences.
     """
     return Rubric(
         criteria="0.5 points: a program in which a cast wraps, and an operation after it brings "

@@ -46,7 +46,7 @@ def the_plan_gets_stuck(deadlock):
     plan = joined(graph, units(graph))
     if len(started(graph, plan)) == pieces_in(graph, plan):
         raise Wrong("This plan runs to its end.", program=graph, got=told(graph, plan), spec=STUCK)
-    return f"stuck after {len(started(graph, plan))} of {pieces_in(graph, plan)} pieces"
+    return f"{len(started(graph, plan))} of {pieces_in(graph, plan)} regions and operations start"
 
 
 def pieces_in(graph: Graph, regions: Sequence[Sequence[Node]]) -> int:
@@ -114,7 +114,7 @@ def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
         raise wrong("The answer must be a list of lists of nodes.", got=answer, spec=FORM)
     _whole(graph, given, plan, wrong)
     if not runs(graph, plan):
-        problem = "This plan never ends: some of its pieces wait for each other."
+        problem = "This plan never ends: some of its regions wait for each other."
         raise wrong(problem, got=told(graph, plan), spec=ENDS)
     if not all(_connected(region, given) for region in plan):
         problem = "Pieces that are not neighbours must not be joined."

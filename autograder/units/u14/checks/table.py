@@ -19,7 +19,7 @@ from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.types import i8
 from lessons.u14.annotate import NAMES, as_patterns, cover_report
 
-FORM = "Return a list of two expressions, in this order"
+FORM = "Return a list of two patterns, in this order"
 NAMED = "In each, a name stands for one operand"
 GELU = "An i8 value becomes a float, may go through a gelu, and becomes i8 again"
 SCALES = "both scales are constants"
@@ -117,18 +117,18 @@ def expressions(rows: Any) -> list[Any]:
     got = rows()
     if not isinstance(got, (list, tuple)) or len(got) != 2:
         said_ = returned(got, 300)
-        raise Wrong("The answer must be a list of two expressions.", got=said_, spec=FORM)
+        raise Wrong("The answer must be a list of two patterns.", got=said_, spec=FORM)
     for which, expression in zip(("first", "second"), got, strict=True):
         problem = _trouble(expression) or ("it is too long" if _size(expression) > LARGEST else "")
         if isinstance(expression, str):
-            problem = "it must be an operation with its operands"
+            problem = "it must be a tuple, an operation with its operands"
         if problem:
-            raise Wrong(f"The {which} expression cannot be used: {problem}.",
+            raise Wrong(f"The {which} pattern cannot be used: {problem}.",
                         got=repr(expression)[:300], spec=FORM)  # fmt: skip
         names = [name.lstrip("*") for name in _names(expression)]
         if twice := [name for name in names if names.count(name) > 1]:
             count = names.count(twice[0])
-            problem = f"In the {which} expression, `{twice[0]}` stands for {count} operands."
+            problem = f"In the {which} pattern, `{twice[0]}` stands for {count} operands."
             raise Wrong(problem, got=repr(expression)[:300], spec=NAMED)
     return list(got)
 
@@ -136,12 +136,9 @@ def expressions(rows: Any) -> list[Any]:
 def _trouble(expression: Any) -> str:
     if isinstance(expression, str):
         return "" if expression.strip("*") else "a name is empty"
-    if (
-        not isinstance(expression, (list, tuple))
-        or len(expression) < 2
-        or not isinstance(expression[0], str)
-    ):
-        return f"an expression is a name or (op, operand, ...), not {repr(expression)[:80]}"
+    nested = isinstance(expression, (list, tuple)) and len(expression) >= 2
+    if not nested or not isinstance(expression[0], str):
+        return f"a pattern is a name or (op, operand, ...), not {repr(expression)[:80]}"
     return next((why for part in expression[1:] if (why := _trouble(part))), "")
 
 
@@ -169,7 +166,7 @@ def misfit(expression: Any, node: Node) -> str:
     if op.endswith("?") and node.op != op[:-1]:
         return misfit(parts[0], node)
     if node.op != op.rstrip("?"):
-        return f"the row has `{op}` where the program has {node.op}"
+        return f"the row has `{op}` where the program has `{node.op}`"
     if len(parts) != len(node.inputs):
         return f"`{op}` has {len(node.inputs)} operands, and {len(parts)} in the row"
     return next((why for p, i in zip(parts, node.inputs, strict=True) if (why := misfit(p, i))), "")

@@ -138,7 +138,8 @@ mutants(
     distrusts_two_divisions=lambda: {**FALSE, 5: {"x": -7}},
     distrusts_what_wraps_twice=lambda: {**FALSE, 10: {"x": 9}},
     a_value_on_which_both_sides_agree=lambda: {**FALSE, 2: {"x": 8, "y": 8}},
-    a_variable_that_the_rule_has_not=lambda: {**FALSE, 3: {"x": 12, "y": 0}},
+    a_variable_that_the_rule_has_not=lambda: {**FALSE, 3: {"x": 12, "z": 0}},
+    a_variable_without_a_value=lambda: {**FALSE, 2: {"x": 7}},
     numbers_that_are_too_large=lambda: {**FALSE, 9: {"x": 2000}},
 )
 alternatives(
@@ -147,6 +148,7 @@ alternatives(
                           8: {"x": -3, "y": 3}, 9: {"x": 7}},
     with_numbers_of_numpy=lambda: {np.int64(number): {x: np.int32(v) for x, v in values.items()}
                                    for number, values in FALSE.items()},
+    with_both_variables_everywhere=lambda: {**FALSE, 3: {"x": 12, "y": 0}},
     in_another_order=lambda: dict(reversed(FALSE.items())),
 )  # fmt: skip
 
