@@ -399,6 +399,12 @@ def test_the_sentence_that_is_quoted_is_the_one_that_is_violated(name, answer, w
     assert words in verdict_of(slot(name), answer, shrink=False).spec
 
 
+def test_a_gap_that_is_too_small_is_shown_with_four_values():
+    name = "schedule.memory.assign_offsets"
+    verdict = verdict_of(slot(name), mutants_of(name)["any_gap_will_do"], shrink=False)
+    assert len(verdict.program.splitlines()) == 4
+
+
 # ── what the notebook says in prose ──
 
 
