@@ -191,6 +191,14 @@ def test_drawings_follow_the_page_and_the_system():
     assert not re.search(r"#[0-9a-f]{3,6}\b", body), "colours come from the palette only"
 
 
+def test_every_class_of_a_drawing_has_a_rule():
+    """A path of a class that no rule knows has no stroke: the line is not seen."""
+    for kind, picture in every_picture().items():
+        rules, _, body = picture.svg.rpartition("</style>")
+        used = {c for words in re.findall(r'class="([^"]*)"', body) for c in words.split()}
+        assert not used - set(re.findall(r"\.(cl-[\w-]+)", rules)) - {"cl"}, kind
+
+
 @pytest.mark.parametrize("text, fill", style.TEXT_ON)
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_text_can_be_read_on_every_fill(text, fill, mode):

@@ -304,6 +304,19 @@ def test_a_wrong_count_of_pairs_quotes_why_a_pair_stays_or_goes(wrong, words):
     assert words in verdict_of(slot(RELU), mutants_of(RELU)[wrong], shrink=False).spec
 
 
+def test_a_node_before_its_operand_is_told_in_the_words_of_the_checker():
+    def to_the_end(model):
+        fused = slot(RELU).reference(model)
+        for node in [n for n in fused.graph.node if n.op_type == "FusedConv"]:
+            fused.graph.node.append(node)
+            fused.graph.node.remove(node)  # the first that is equal
+        return fused
+
+    verdict = verdict_of(slot(RELU), to_the_end, shrink=False)
+    assert "is not output of any previous nodes" in verdict.problem
+    assert "`onnx.checker.check_model` accepts the result" in verdict.spec
+
+
 def test_the_older_exporter_warns_of_itself_only_where_we_say_so(recwarn):
     exported("mlp", batch_norms=False)
     assert not [w for w in recwarn if "exporter" in str(w.message)]

@@ -11,7 +11,7 @@ import onnx
 import onnxruntime as ort
 import pytest
 
-from autograder.check.framework import alternatives_of
+from autograder.check.framework import alternatives_of, mutants_of
 from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL
 from autograder.units.u04.checks.liveness import CASES
 from autograder.units.u04.checks.offsets import RANDOM, the_arena_is_small
@@ -389,6 +389,20 @@ def test_each_case_quotes_its_specification():
     ]:
         said = " ".join(slot(name).doc.split())
         assert not [spec for spec in words if " ".join(spec.split()) not in said]
+
+
+@pytest.mark.parametrize(("name", "answer", "words"), [
+    ("schedule.memory.liveness", lambda tasks, views, outside: [("a", 64, 0, 1)], "a list of the"),
+    ("u04.allocator", mutants_of("u04.allocator")["the_block_that_was_freed_last"], "the lowest"),
+])  # fmt: skip
+def test_the_sentence_that_is_quoted_is_the_one_that_is_violated(name, answer, words):
+    assert words in verdict_of(slot(name), answer, shrink=False).spec
+
+
+def test_a_gap_that_is_too_small_is_shown_with_four_values():
+    name = "schedule.memory.assign_offsets"
+    verdict = verdict_of(slot(name), mutants_of(name)["any_gap_will_do"], shrink=False)
+    assert len(verdict.program.splitlines()) == 4
 
 
 # ── what the notebook says in prose ──

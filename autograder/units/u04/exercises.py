@@ -67,7 +67,7 @@ def allocator(requests: Sequence[tuple[str, int]]) -> dict[str, int]:
     Keep a list of the free blocks, at first one block from offset 0 that has no end. A request
     takes the lower end of the lowest free block that is large enough; what is left of that block
     stays free. A block that comes back is joined with the free blocks that touch it, below and
-    above.
+    above. (A block may be megabytes large: a record for every 64 bytes would be slow.)
 
     >>> allocator([("a", 64), ("b", 64), ("a", -64), ("c", 128), ("d", 64)])
     {'a': 0, 'b': 64, 'c': 128, 'd': 0}

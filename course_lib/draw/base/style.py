@@ -79,7 +79,7 @@ SVG = (
     ".cl .cl-tabs path{fill:none;stroke:var(--cl-line)}"
     ".cl .cl-p{font-size:10px}"
     ".cl .cl-stall,.cl .cl-unused{fill:var(--cl-page);stroke:var(--cl-line);"
-    "stroke-dasharray:3 3}"
+    "stroke-dasharray:3 3}.cl .cl-bound{fill:none;stroke:currentColor;stroke-width:1.6}"
     ".cl .cl-dot{fill:var(--cl-focus);stroke:var(--cl-page);stroke-width:1.5}"
     ".cl .cl-grid{fill:none;stroke:var(--cl-faint)}.cl .cl-axis{fill:none;stroke:currentColor}"
     ".cl .cl-region{fill:var(--cl-region)}.cl .cl-rim{fill:var(--cl-line)}"

@@ -125,8 +125,9 @@ def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
       onnxruntime's FusedConv for processors supports only those;
     - if one of the two has a `domain` that is not empty, as in operators of other libraries.
 
-    The model that was given is not changed. The inputs and outputs of the graph keep their names.
-    What stands in a graph inside a node (the branches of an If) stays as it is.
+    The model that was given is not changed. The inputs and outputs of the graph keep their names,
+    and `onnx.checker.check_model` accepts the result. What stands in a graph inside a node (the
+    branches of an If) stays as it is.
     """
     model = _copy(model)
     graph = model.graph

@@ -26,7 +26,7 @@ OWN = 'one of onnxruntime\'s own operators, in the domain "com.microsoft"'
 STAYS = "A pair stays as it is"
 GIVEN = "The model that was given is not changed"
 WORDS = (FUSE, RULE, KEEPS, OWN, IMPORT, NOTHING, STAYS, GIVEN, ENDS, INSIDE, NEW,
-         "If at least one pair was fused")  # fmt: skip
+         results.WELL_FORMED, "If at least one pair was fused")  # fmt: skip
 
 
 @checks(RELU, spec=WORDS)
@@ -67,7 +67,7 @@ def fused(fuse: Any, before: Model, wanted: int, problem: str = "", spec: str = 
     results.keeps_its_ends(before, after)
     _the_rest_is_the_same(before, after)
     _all_is_written(before, after)
-    results.is_accepted(before, after, IMPORT)
+    results.is_accepted(before, after, results.WELL_FORMED)
     results.computes_the_same(before, after, FUSE, 1e-5)
 
 

@@ -148,7 +148,7 @@ def is_accepted(before: Model, after: Model, spec: str) -> None:
     try:
         onnx.checker.check_model(after)
     except Exception as error:  # its own exceptions have no base class but this
-        problem = f"onnx.checker says: {str(error).splitlines()[0][:200]}"
+        problem = f"onnx.checker says: {' '.join(str(error).partition('==>')[0].split())[:200]}"
         raise wrong(problem, before, after, spec) from None
 
 

@@ -31,6 +31,7 @@ def small_lives(text: str) -> list[Interval]:
 
 
 SLOT = "schedule.memory.liveness"
+RETURNS = "returns  a list of the intervals, in any order"
 ONE = "One `Interval` for each value"
 OWN_SIZE = "`size` is that of the task that writes the owner itself"
 
@@ -66,7 +67,7 @@ CASES: list[tuple[Run, list[Interval], str]] = [
 LIFE = [words for *_, words in CASES] + [
     *("When is each value alive?", "One `Interval` for each value that needs bytes in the arena"),
     *("the steps of a program in order", "that value may be a view, too"),
-    *("values with memory of their own", "returns  a list of the intervals, in any order"),
+    *("values with memory of their own", RETURNS),
     "A value is alive from the task that writes it to the last task that reads it",
 ]
 
@@ -74,7 +75,7 @@ LIFE = [words for *_, words in CASES] + [
 @for_each(SLOT, CASES, "{} small runs", spec=LIFE)
 def lives_are_what_the_words_say(liveness, run, expected, spec):
     """Each sentence of the specification, on a run of two to four tasks."""
-    got = _lives(liveness, run, spec)
+    got = _lives(liveness, run)
     more, problem = {i.name for i in got} - {i.name for i in expected}, ""
     if more:
         view = min(more) in run[1]
@@ -127,9 +128,9 @@ def lives_of_many_tasks(liveness):
     return "a run of 121 tasks"
 
 
-def _lives(liveness: Any, run: Run, spec: str = "") -> list[Interval]:
+def _lives(liveness: Any, run: Run) -> list[Interval]:
     text = told_run(*run)
-    lives = sequence_of(Interval, liveness(*run), "a list of Interval", program=text, spec=spec)
+    lives = sequence_of(Interval, liveness(*run), "a list of Interval", program=text, spec=RETURNS)
     if len({i.name for i in lives}) != len(lives):
         problem = "There must be only one Interval for each value."
         raise Wrong(problem, program=text, got=told_plan(lives), spec=ONE)
