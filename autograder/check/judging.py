@@ -195,7 +195,7 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
             verdict,
             kind=CRASHED,
             earned=0.0,
-            problem="Your code raised an error.",
+            problem="A call of it ended with the error below.",
             error=without_addresses(error.error),
             line=error.line,
             code=error.code,

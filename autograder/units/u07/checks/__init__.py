@@ -78,18 +78,14 @@ def a_product_of_4096_is_no_obstacle(orders):
     few = with_steps(orders, 1_000_000, "a product of 4096 × 4096",
                      "does the function go through the accesses one by one?")  # fmt: skip
     for order in ORDERS:
-        right, program = larger(order, 4096), f"orders({order!r}, 4096)"
+        # the misses of a larger product: its parts grow with n**2 and n**3
+        a, b = (sum(lines_of(order, size, size // 2).values()) / size**2 for size in (32, 48))
+        right, program = 4096**2 * (a + (b - a) / 16 * (4096 - 32)), f"orders({order!r}, 4096)"
         value = a_number(few(order, 4096), unit="lines", program=program)
         if abs(value - right) > 0.03 * right:  # the parts were found with smaller products
             problem = f"{value:,.0f} lines are too {'few' if value < right else 'many'}."
             raise Wrong(problem, program=program, got=f"{value:,.0f}", spec=WITHIN)
     return "six orders of 4096 × 4096"
-
-
-def larger(order: str, n: int) -> float:
-    """The misses of a larger product, whose parts grow with n**2 and n**3."""
-    a, b = (sum(lines_of(order, size, size // 2).values()) / size**2 for size in (32, 48))
-    return n * n * (a + (b - a) / 16 * (n - 32))
 
 
 # ── the bad width ──
