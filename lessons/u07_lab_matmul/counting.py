@@ -1,6 +1,6 @@
 """A product in C++ that somebody types as a whole function: what it computes, touches and moves.
 
-    call = apart(source(text, "tiled", COUNT), "counted", COUNT_FLAGS)
+    call = apart(source(text), "counted", COUNT_FLAGS)
     seen = touched(call, Case(48, 112, 80, 4096, 16384))
     seen.result, moved(seen)             # the numbers, and how many moved between the levels
 
@@ -12,6 +12,7 @@ it, the caller decides: the notebook here, the checks in a limited process. Next
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from course_lib.bridges import gxx
+from course_lib.bridges.gxx import CppError
 from course_lib.cost.cache import Cache, misses_of
 from course_lib.cost.trace import LINE, Trace
 
@@ -77,14 +79,25 @@ class Touched:
         return (at[chosen] - place.start) // 4
 
 
-def source(text: str, milestone: str) -> str:
-    """The program around a student's text."""
+def source(text: str, milestone: str = "") -> str:
+    """The program around a student's text, whose `matmul` says which milestone it is for."""
+    milestone = milestone or milestone_of(text)
     takes = TAKES[milestone]
     gives = takes.replace("long ", "").replace("Matrix ", "")
     frame = FRAME.replace("\nRECORDED\n", f"\n{RECORDED}\n")
     return frame.replace("K TAKES", f"K{takes}").replace("K GIVES", f"K{gives}").replace(
         "\nTEXT\n", f"\n{text}\n"
     )  # fmt: skip
+
+
+def milestone_of(text: str) -> str:
+    """The milestone whose parameters the text's `matmul` has."""
+    for parameters in re.findall(r"\bvoid\s+matmul\s*\(([^()]*)\)", text):
+        kinds = re.findall(r"(?:^|,)\s*(?:const\s+)?(\w+)", parameters)
+        for name, more in TAKES.items():
+            if kinds == ["Matrix"] * 3 + ["long"] * 3 + re.findall("long|Matrix", more):
+                return name
+    raise CppError("The text defines no matmul with the parameters of naive, tiled or packed.")
 
 
 def room_for(case: Case) -> int:
