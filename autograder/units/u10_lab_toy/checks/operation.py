@@ -36,6 +36,7 @@ ONE = "no sum is left along an axis of one element: there, a `toy.reshape` does"
 THIRDS = "This earns two thirds of the points, and two patterns the others"
 
 GENERIC = re.compile(r"toy\.sum (%\w+) along (-?\d+) : (\S+) to (\S+)")
+FORM = "toy.sum %0 along 1 : tensor<2x3xf64> to tensor<2xf64>"
 LONGEST = 20_000  # characters of a module
 M, N, L = typed((2, 3)), typed((3, 2)), typed((3,))
 PLAIN = [((2, 3), (1,)), ((2, 3), (0,)), ((5,), (0,)), ((2, 3, 4), (1, 1, 0)),
@@ -146,6 +147,10 @@ def scored(operation: Any, texts: list[str]) -> Score:
 def right_module(operation: Any, text: str, spec: str) -> str:
     """The module prints what the text means. What of the patterns is still to be done, in words."""
     got = as_text(operation(text), text, AFTER)
+    for line in got.splitlines():
+        if "toy.sum" in line and not GENERIC.search(line):
+            raise Wrong(f"A sum is not written in this form: `{FORM}`.", program=text,
+                        got=line.strip(), spec=SAYS)  # fmt: skip
     try:
         before, after = printed(text), printed(got)
     except ValueError as error:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -26,6 +25,7 @@ MAIN = "The function @main takes three arrays, x, w and the result, and a progra
 COMPUTES = "It computes relu(x @ w) for all numbers"
 MEMORY = "It gives back all memory that it asks for, or asks for none"
 OTHERS = "The same passes do this for other sizes, and for relu(x @ w + b) with a fourth array b"
+RETURNS = r"llvm\.func @main\([^)]*\) ->"
 CALLS = [("main", 0), ("main", 1), ("other", 2), ("biased", 4)]
 
 
@@ -58,20 +58,29 @@ def _lowered(got: str, names: Sequence[str]) -> tuple[str, str]:
     """The module after the passes, with LLVM's operations alone, and the tool that ran them."""
     done = after(got)
     text = done.states[-1].text if done.states else ""
-    wrong = partial(Wrong, program=text, got=got)
     if done.trouble:
-        last = names[max(len(done.states) - 1, 0)]
-        raise wrong(f"The pass `{last}` fails: {_short(done.trouble)}", spec=LLVM)
+        what = f"The pass `{names[len(done.states) - 1]}` fails" if done.states else "Nothing runs"
+        raise Wrong(f"{what}: {_short(done.trouble)}", got=got, spec=LLVM)
     kinds = {dialect: count for dialect, count in by_dialect(text).items() if dialect != "llvm"}
     if kinds:
         words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
-        raise wrong(f"Operations of other dialects are left: {words}.", spec=LLVM)
-    if re.search(r"llvm\.func @main\([^)]*\) ->", text):
-        raise wrong("@main returns something; the caller gives the memory.", spec=MAIN)
+        left = "|".join(kinds.keys() - {"builtin"}) or "builtin"  # casts are left by the others
+        raise Wrong(f"Operations of other dialects are left: {words}.", spec=LLVM, got=got,
+                    program=_lines_of(text, rf"\b({left})\.|^ *return\b"))  # fmt: skip
+    if re.search(RETURNS, text):
+        raise Wrong("@main returns something; the caller gives the memory.", spec=MAIN, got=got,
+                    program=_lines_of(text, RETURNS))  # fmt: skip
     asked, given = (len(re.findall(rf"llvm\.call @{name}\(", text)) for name in ("malloc", "free"))
     if asked != given:
-        raise wrong(f"There are {asked} calls of malloc and {given} of free.", spec=MEMORY)
+        raise Wrong(f"There are {asked} calls of malloc and {given} of free.", spec=MEMORY, got=got,
+                    program=_lines_of(text, r"llvm\.func|@(malloc|free)\("))  # fmt: skip
     return text, done.tool
+
+
+def _lines_of(text: str, pattern: str, most: int = 10) -> str:
+    """The lines of a module that show what is wrong, or the first of them."""
+    lines = [line for line in text.splitlines() if re.search(pattern, line)]
+    return "\n".join(lines[:most] + [f"... and {len(lines) - most} more"] * (len(lines) > most))
 
 
 def _short(trouble: str) -> str:
