@@ -110,7 +110,8 @@ def naive_is_the_product(naive):
 
 @checks("u07_lab_matmul.tiled", spec=["The function is right for all sizes that `naive` takes",
                                       "The same product in tiles", DEFINES,
-                                      "L1 and L2 are the bytes of the two caches"])  # fmt: skip
+                                      "L1 and L2 are the bytes of the two caches",
+                                      REGISTERS["tiled"]])  # fmt: skip
 def tiled_is_the_product(tiled):
     """The same nine sizes, few of them a multiple of any tile."""
     return multiplies("tiled", tiled)
