@@ -41,12 +41,11 @@ PARTS = {
 def bills(compiled: Callable[[str], tuple[str, str]]) -> Any:
     """Loop nests, loads and stores of PARTS, in the loops of a compiler, counted as they run; above
     the last one, the first two together."""
-    rows: list[list[Any]] = []
-    for name, program in PARTS.items():
-        done = ran(compiled(program)[0])
-        rows.append([name, done.nests, done.loads, done.stores])
-    together = [sum(counts) for counts in zip(rows[0][1:], rows[1][1:], strict=True)]
-    rows.insert(2, ["these two together", *together])
+    done = [ran(compiled(program)[0]) for program in PARTS.values()]
+    first, second, last = ([one.nests, one.loads, one.stores] for one in done)
+    both = [sum(pair) for pair in zip(first, second, strict=True)]
+    names = [*[*PARTS][:2], "these two together", [*PARTS][2]]
+    rows = [[name, *row] for name, row in zip(names, (first, second, both, last), strict=True)]
     heads = ["program", "loop nests", "loads", "stores"]
     return table(rows, heads, exact=heads[1:])
 

@@ -41,3 +41,9 @@ def by_dialect(text: str) -> Counter[str]:
     """How many operations of each dialect a module has, but for the module itself."""
     text = text.replace("llvm.emit_c_interface", "")
     return Counter(KIND.findall(re.sub(r"(?<![.\w])return\b", "func.return", text)))
+
+
+def lines_with(text: str, pattern: str, most: int = 10) -> str:
+    """The lines of a module in which a pattern is found, or the first of them."""
+    lines = [line for line in text.splitlines() if re.search(pattern, line)]
+    return "\n".join(lines[:most] + [f"... and {len(lines) - most} more"] * (len(lines) > most))

@@ -36,7 +36,6 @@ ONE = "no sum is left along an axis of one element: there, a `toy.reshape` does"
 THIRDS = "This earns two thirds of the points, and two patterns the others"
 
 GENERIC = re.compile(r"toy\.sum (%\w+) along (-?\d+) : (\S+) to (\S+)")
-FORM = "toy.sum %0 along 1 : tensor<2x3xf64> to tensor<2xf64>"
 LONGEST = 20_000  # characters of a module
 M, N, L = typed((2, 3)), typed((3, 2)), typed((3,))
 PLAIN = [((2, 3), (1,)), ((2, 3), (0,)), ((5,), (0,)), ((2, 3, 4), (1, 1, 0)),
@@ -147,10 +146,8 @@ def scored(operation: Any, texts: list[str]) -> Score:
 def right_module(operation: Any, text: str, spec: str) -> str:
     """The module prints what the text means. What of the patterns is still to be done, in words."""
     got = as_text(operation(text), text, AFTER)
-    for line in got.splitlines():
-        if "toy.sum" in line and not GENERIC.search(line):
-            raise Wrong(f"A sum is not written in this form: `{FORM}`.", program=text,
-                        got=line.strip(), spec=SAYS)  # fmt: skip
+    if got.count("toy.sum") > len(GENERIC.findall(got)):
+        raise Wrong("A sum is written in another form.", program=text, got=got, spec=SAYS)
     try:
         before, after = printed(text), printed(got)
     except ValueError as error:
@@ -234,10 +231,7 @@ def printed(text: str) -> list[np.ndarray]:
     if not text.startswith("builtin.module"):
         return meant(text)
     block = main_of(text)
-    more = {
-        "builtin.unregistered": _sum,
-        "toy.struct_constant": lambda op, given: np.array(()),
-    }
+    more = {"builtin.unregistered": _sum, "toy.struct_constant": lambda op, given: np.array(())}
     return outputs(block, [start(shape_of(value) or ()) for value in block.args], more)
 
 

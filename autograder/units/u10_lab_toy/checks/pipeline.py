@@ -14,7 +14,7 @@ from autograder.check.framework import Stop, Wrong, checks
 from autograder.check.packages import NEEDS
 from autograder.check.shown import returned
 from course_lib.mlir.upstream.engine import engines
-from course_lib.mlir.upstream.typed import by_dialect, typed
+from course_lib.mlir.upstream.typed import by_dialect, lines_with, typed
 from lessons.u10_lab_toy.torch import PASSES, after, computed, right
 
 WRITE = "Write the passes that bring relu(x @ w) from linalg on tensors to LLVM's dialect"
@@ -50,8 +50,7 @@ def the_passes_lead_to_machine_code(pipeline):
         if not np.allclose(result, wanted, equal_nan=True):
             raise Wrong(f"@{name} computes {result.ravel()[:4].tolist()} ..., and must compute "
                         f"{wanted.ravel()[:4].tolist()} ...", got=got, spec=spec)  # fmt: skip
-    count = by_dialect(text)["llvm"]
-    return f"{len(names)} passes, {count} operations of LLVM's, run ({tool})"
+    return f"{len(names)} passes, {by_dialect(text)['llvm']} operations of LLVM's, run ({tool})"
 
 
 def _lowered(got: str, names: Sequence[str]) -> tuple[str, str]:
@@ -62,25 +61,18 @@ def _lowered(got: str, names: Sequence[str]) -> tuple[str, str]:
         what = f"The pass `{names[len(done.states) - 1]}` fails" if done.states else "Nothing runs"
         raise Wrong(f"{what}: {_short(done.trouble)}", got=got, spec=LLVM)
     kinds = {dialect: count for dialect, count in by_dialect(text).items() if dialect != "llvm"}
-    if kinds:
-        words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
-        left = "|".join(kinds.keys() - {"builtin"}) or "builtin"  # casts are left by the others
-        raise Wrong(f"Operations of other dialects are left: {words}.", spec=LLVM, got=got,
-                    program=_lines_of(text, rf"\b({left})\.|^ *return\b"))  # fmt: skip
-    if re.search(RETURNS, text):
-        raise Wrong("@main returns something; the caller gives the memory.", spec=MAIN, got=got,
-                    program=_lines_of(text, RETURNS))  # fmt: skip
+    words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
+    left = "|".join(kinds.keys() - {"builtin"}) or "builtin"  # casts are left by the others
     asked, given = (len(re.findall(rf"llvm\.call @{name}\(", text)) for name in ("malloc", "free"))
-    if asked != given:
-        raise Wrong(f"There are {asked} calls of malloc and {given} of free.", spec=MEMORY, got=got,
-                    program=_lines_of(text, r"llvm\.func|@(malloc|free)\("))  # fmt: skip
+    for wrong, problem, spec, lines in [
+        (kinds, f"Operations of other dialects are left: {words}.", LLVM, rf"\b({left})\."),
+        (re.search(RETURNS, text), "@main returns memory of its own.", MAIN, RETURNS),
+        (asked != given, f"There are {asked} calls of malloc and {given} of free.", MEMORY,
+         r"llvm\.func|@(malloc|free)\("),
+    ]:  # fmt: skip
+        if wrong:
+            raise Wrong(problem, program=lines_with(text, lines), got=got, spec=spec)
     return text, done.tool
-
-
-def _lines_of(text: str, pattern: str, most: int = 10) -> str:
-    """The lines of a module that show what is wrong, or the first of them."""
-    lines = [line for line in text.splitlines() if re.search(pattern, line)]
-    return "\n".join(lines[:most] + [f"... and {len(lines) - most} more"] * (len(lines) > most))
 
 
 def _short(trouble: str) -> str:
