@@ -176,7 +176,7 @@ def test_a_text_cannot_read_the_course(missing):
 def test_only_the_packed_product_is_told_about_room():
     for name, holds in (("naive", "`out`"), ("tiled", "`out`"), ("packed", "`out` or `room`")):
         wrong = re.sub(r"out\[(.*?)\] = ", r"out[\1] += ", ours(name))
-        assert f"made of what {holds} held before" in judged(wrong, name).problem
+        assert f"comes from what {holds} held before" in judged(wrong, name).problem
 
 
 @needs_gxx
