@@ -44,17 +44,17 @@ def read_by(values: range, window: int, stride: int) -> int:
     return len({value * stride + at for value in values for at in range(window)})
 
 
-def computed(height: int, width: int, tile: tuple[int, int], window: int, stride: int) -> int:
-    """The values of all tiles, one tile after the other."""
-    sums = [sum(read_by(range(at, min(at + part, size)), window, stride)
-                for at in range(0, size, part))
-            for size, part in ((height, tile[0]), (width, tile[1]))]  # fmt: skip
-    return sums[0] * sums[1]
+def along(size: int, part: int, window: int, stride: int) -> int:
+    """The rows of all tiles, one tile after the other; or the columns."""
+    tiles = (range(at, min(at + part, size)) for at in range(0, size, part))
+    return sum(read_by(tile, window, stride) for tile in tiles)
 
 
 def judged(overlapped: Any, case: Case, spec: str) -> None:
     """The number of values is right."""
-    program, right = f"overlapped{case}", computed(*case)
+    height, width, tile, *moves = case
+    program = f"overlapped{case}"
+    right = along(height, tile[0], *moves) * along(width, tile[1], *moves)
     value = a_number(overlapped(*case), unit="values", program=program)
     if value != right:
         problem = f"{value:,.10g} values are too {'few' if value < right else 'many'}."
