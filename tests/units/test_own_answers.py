@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 
 from autograder.check.exemplars import alternatives_of, mutants_of
+from autograder.check.framework import checks_of
 from autograder.check.judging import judge
 from autograder.check.verdict import LATER, PASSED
 from autograder.edition.contents import COURSE, contents, library, notebook_bytes
@@ -141,6 +142,20 @@ def test_no_file_of_the_students_holds_a_digest_of_an_answer():
     files = {n: t.decode() for n, t in library(0).items() if re.match(r"autograder/.*\.py", n)}
     digest = re.compile(r"""["'][0-9a-f]{12,}["']""")
     assert [n for n, text in files.items() if digest.search(text)] == []
+
+
+def test_no_function_beside_a_visible_check_answers_what_it_is_asked():
+    """Of all that students have, these are the likeliest; `make validate` tries every function."""
+    tried = []
+    for name in (name for source in UNITS for name in source.exercises()):
+        asked = [*slot(name).signature.parameters]
+        for module in {check.function.__module__ for check in checks_of(name)} if asked else ():
+            for function in filter(inspect.isfunction, vars(sys.modules[module]).values()):
+                takes = [*inspect.signature(function).parameters]
+                if function.__module__ == module and takes == asked:
+                    tried.append(function.__name__)
+                    assert judge(name, function, with_hidden=True).earned == 0, function
+    assert tried
 
 
 KNOWN = ("u00.intensity", "u00.claims", "u04.lines", "u06.tile", "u12.which")
