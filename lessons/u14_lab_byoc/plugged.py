@@ -72,15 +72,20 @@ class Report:
         return sum(ran.port for ran in self.layers) / self.clocks
 
     def __str__(self) -> str:
-        lines = ["start  [m, k] · [k, n]        clocks   bound  times  array busy  port busy"]
+        lines = [f"{'':<50}{'array':>6} {'array waits':>12} {'load waits':>11} {'port':>5}",
+                 f"start  {'[m, k] · [k, n]':<20} {'clocks':>7} {'bound':>7} {'times':>6}"
+                 f"{'busy':>7} {'for loads':>12} {'for array':>11} {'busy':>5}"]  # fmt: skip
         for ran in self.layers:
             shape = f"[{ran.m}, {ran.k}] · [{ran.k}, {ran.n}]"
-            total, busy = ran.run.total, ran.run.times.busy
-            shares = f"{busy[1] / total:>11.0%} {ran.port / total:>10.0%}"
-            lines.append(f"{ran.start:>5}  {shape:<22} {total:>8,} {ran.bound:>7,} "
-                         f"{total / ran.bound:>6.2f} {shares}")  # fmt: skip
-        lines.append(f"{self.starts:>5}  {'together':<22} {self.clocks:>8,} {self.bound:>7,} "
-                     f"{self.clocks / self.bound:>6.2f} {'':>11} {self.port:>10.0%}")  # fmt: skip
+            total = ran.run.total
+            array, loads = ran.run.stalls("execute"), ran.run.stalls("load")
+            shares = [array["busy"], array.get("wait=load", 0), loads.get("wait=execute", 0)]
+            busy, waits, back = (f"{clocks / total:.0%}" for clocks in shares)
+            lines.append(f"{ran.start:>5}  {shape:<20} {total:>7,} {ran.bound:>7,} "
+                         f"{total / ran.bound:>6.2f}{busy:>7} {waits:>12} {back:>11} "
+                         f"{ran.port / total:>5.0%}")  # fmt: skip
+        lines.append(f"{self.starts:>5}  {'together':<20} {self.clocks:>7,} {self.bound:>7,} "
+                     f"{self.clocks / self.bound:>6.2f}{self.port:>38.0%}")  # fmt: skip
         same = "the same numbers as" if self.equal else "OTHER numbers than"
         return "\n".join([*lines, f"{self.by}: {same} its CPU alone"])
 

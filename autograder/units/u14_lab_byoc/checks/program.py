@@ -13,6 +13,7 @@ import numpy as np
 from autograder.check.cases import for_each
 from autograder.check.framework import Score, Wrong, background, checks
 from autograder.check.shown import returned
+from course_lib.accelerator import chip as chips
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.core.simulate import Run, simulate
 from course_lib.accelerator.isa.fault import Fault
@@ -52,7 +53,7 @@ background(NAME, "function a function ... that `divided` makes", because="what i
 
 
 def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: Chip,
-             seed: int = 0, spec: str = MEANING) -> Run:  # fmt: skip
+             seed: int = 0) -> Run:  # fmt: skip
     """The run of an answer's program for a layer that is drawn; Wrong if it does what it must
     not, or if its numbers are not those of the layer."""
     rng = np.random.default_rng(seed)
@@ -78,9 +79,8 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
     try:
         run = simulate(with_tokens(text, at.size, chip), after, chip)
     except (Fault, IndexError, ValueError) as fault:
-        quoted = ORDER if getattr(fault, "kind", "") == "hazard" else FITS
         raise Wrong("The chip must be able to run the program.", program=program, got=str(fault),
-                    spec=quoted) from None  # fmt: skip
+                    spec=_violated(fault)) from None  # fmt: skip
     if (changed := np.flatnonzero(after[: at.y] != before[: at.y])).size:
         raise Wrong(f"Byte {changed[0]} of DRAM is no byte of y and must stay.", program=program,
                     spec=ONLY)  # fmt: skip
@@ -89,8 +89,20 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
         row, column = (int(i) for i in wrong[0])
         raise Wrong(f"y[{row}, {column}] must be {result[row, column]}; {len(wrong)} of {m * n} "
                     "bytes are wrong.", program=program, got=str(y[row, column]),
-                    expected=str(result[row, column]), spec=spec)  # fmt: skip
+                    expected=str(result[row, column]), spec=MEANING)  # fmt: skip
     return run
+
+
+def _violated(fault: Exception) -> str:
+    """The sentence that a program which the chip cannot run violates; "" if there is none."""
+    if not isinstance(fault, Fault):
+        return ""
+    if fault.kind == "out of bounds":
+        memory = fault.what.partition(" ")[0]
+        return {chips.DRAM: PLACES, chips.ACTS: FITS, chips.WEIGHTS: FITS, chips.ACCS: FITS}.get(
+            memory, ""
+        )
+    return {"hazard": ORDER, "array": SIZES, "field": TEXT, "program": TEXT}.get(fault.kind, "")
 
 
 def _text(text: Any, about: str) -> str:
@@ -140,7 +152,7 @@ LAYERS: list[tuple[int, int, int, dict[str, Any], Chip, str]] = [
 @for_each(NAME, LAYERS, "{} layers", spec=[CODE, KEYS, WEIGHTS, TEXT, ONLY, ORDER, TOKENS])
 def computes_layers(generate, m, k, n, how, chip, spec):
     """The numbers of layers of all sizes, and the bytes that their programs leave."""
-    computes(generate, m, k, n, how, chip, spec=spec)
+    computes(generate, m, k, n, how, chip)
 
 
 def worth(clocks: int) -> float:
