@@ -13,7 +13,6 @@ import numpy as np
 from autograder.check.cases import for_each
 from autograder.check.framework import Score, Wrong, background, checks
 from autograder.check.shown import returned
-from course_lib.accelerator import chip as chips
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.core.simulate import Run, simulate
 from course_lib.accelerator.isa.fault import Fault
@@ -43,6 +42,8 @@ POINTS = ["Your points depend on the clocks of the model's layers on the teachin
           "Each tenth of 22,144 beyond that costs 2.5 %, down to a half"]  # fmt: skip
 DATA = {"weights": (WEIGHTS, np.int8), "bias": (BIAS, np.int32), "scale": (SCALE, np.float32)}
 OPS = {"relax.matmul": "weights", "relax.add": "bias", "relax.dequantize": "scale"}
+VIOLATED = {"hazard": ORDER, "array": SIZES, "field": TEXT, "program": TEXT, "dram": PLACES,
+            "acts": FITS, "weights": FITS, "accs": FITS}  # fmt: skip
 LONGEST = 400_000  # letters of a program
 MODEL = [(16, 64, 96, {}), (16, 96, 96, {}), (16, 96, 64, {"bias": False}),
          (16, 64, 10, {"relu": False})]  # fmt: skip
@@ -95,14 +96,8 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
 
 def _violated(fault: Exception) -> str:
     """The sentence that a program which the chip cannot run violates; "" if there is none."""
-    if not isinstance(fault, Fault):
-        return ""
-    if fault.kind == "out of bounds":
-        memory = fault.what.partition(" ")[0]
-        return {chips.DRAM: PLACES, chips.ACTS: FITS, chips.WEIGHTS: FITS, chips.ACCS: FITS}.get(
-            memory, ""
-        )
-    return {"hazard": ORDER, "array": SIZES, "field": TEXT, "program": TEXT}.get(fault.kind, "")
+    kind = getattr(fault, "kind", "")
+    return VIOLATED.get(str(fault).split()[3] if kind == "out of bounds" else kind, "")
 
 
 def _text(text: Any, about: str) -> str:
@@ -110,8 +105,7 @@ def _text(text: Any, about: str) -> str:
     if not isinstance(text, str) or len(text) > LONGEST:
         raise Wrong(f"The program must be a text of at most {LONGEST:,} letters.", program=about,
                     got=returned(text), spec=TEXT)  # fmt: skip
-    lines = [line.split(";")[0].split() for line in text.splitlines()]
-    words = {word.partition("=")[0] for line in lines for word in line}
+    words = {w.partition("=")[0] for row in text.splitlines() for w in row.split(";")[0].split()}
     if extra := words & {"halt", "wait", "signal"}:
         raise Wrong(f"The program must have no `{min(extra)}`.", program=about, got=text,
                     spec=TOKENS)  # fmt: skip
@@ -126,9 +120,8 @@ def _constants(function: Function) -> dict[str, np.ndarray]:
         constants = [a.value.numpy() for a in b.value.args if isinstance(a, GenericConst)]
         if key := OPS.get(getattr(b.value.op, "name", "")):
             found[key] = constants[0]
-    columns = found["weights"].shape[1]
-    zeros = np.zeros(columns, np.int32)
-    return {"bias": zeros, **found, "scale": np.broadcast_to(found["scale"], columns)}
+    n = found["weights"].shape[1]
+    return {"bias": np.zeros(n, np.int32), **found, "scale": np.broadcast_to(found["scale"], n)}
 
 
 LAYERS: list[tuple[int, int, int, dict[str, Any], Chip, str]] = [
