@@ -70,7 +70,7 @@ def call_shown(slot_name: str, args: tuple, kwargs: dict) -> Graph | str:
     named = {key: value for key, value in kwargs.items() if key != BESIDE}
     if len(args) == 1 and not named and isinstance(args[0], Graph):
         return args[0]
-    below = [v for v in (*args, *named.values()) if isinstance(v, Graph) or _has_lines(v)]
+    below = [v for v in (*args, *named.values()) if _is_program(v)]
     word = "graph" if below and isinstance(below[0], Graph) else "text"
     if len(below) == 1:
         words: dict[Any, _Word] = {}
@@ -81,7 +81,18 @@ def call_shown(slot_name: str, args: tuple, kwargs: dict) -> Graph | str:
                  for key, v in named.items()}  # fmt: skip
     parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in named.items()]
     call = f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
-    return f"{call}, where {word} is\n{shown(below[0])}" if len(below) == 1 else call
+    if len(below) != 1:
+        return call
+    program = below[0] if isinstance(below[0], Graph) else str(below[0])
+    return f"{call}, where {word} is\n{shown(program)}"
+
+
+def _is_program(value: Any) -> bool:
+    """A text of several lines, or an object of the library that prints as one."""
+    if isinstance(value, (str, Graph)):
+        return isinstance(value, Graph) or "\n" in value
+    own = type(value).__module__.startswith("course_lib.")
+    return own and type(value).__str__ is not object.__str__ and "\n" in str(value)
 
 
 def _has_lines(value: Any) -> bool:
