@@ -101,6 +101,8 @@ def test_runs_of_a_window():
 
 def test_the_tiles_of_the_text():
     assert small(tables.LAYER) == 591_518
+    load = tables.run_of(tables.LAYER, smallest(tables.LAYER, NPU)).stalls("load")["busy"]
+    assert (load, 9 * 32 * 32 // NPU.dma_bytes) == (587_904, 576)
     assert fits(tables.LAYER, Tile(14, 14, 32), NPU)
     assert not fits(tables.LAYER, Tile(14, 14, 256), NPU)
     assert not fits(tables.LAYER, Tile(14, 14, 64, 8), NPU)

@@ -102,11 +102,18 @@ def test_a_second_slot_takes_the_array_s_waiting_away():
     )
     assert (one[0], two[0]) == ("One slot: 200 clocks", "Two slots: 164 clocks")
 
-    def waited(lines):
-        waits = [line.split() for line in lines if "wait=load" in line and " execute " in line]
+    def waited(lines, engine="load"):
+        waits = [li.split() for li in lines if f"wait={engine}" in li and " execute " in li]
         return sum(int(w[4]) - int(w[2]) for w in waits if int(w[2]) > 34)
 
-    assert (waited(one), waited(two)) == (84, 16)
+    assert (waited(one), waited(two), waited(two, "store")) == (84, 16, 14)
+
+
+def test_with_two_slots_the_second_piece_is_there_before_the_first_product_ends():
+    lines = [line.split() for line in str(loads.two_slots_gantt()).splitlines()]
+    (load,) = ((int(w[3]), int(w[5])) for w in lines if w[:2] == ["lda", "3"])
+    (product,) = ((int(w[3]), int(w[5])) for w in lines if w[:2] == ["matmul", "5"])
+    assert load[0] < product[0] < load[1] + TEACHING.dma_latency < product[1]
 
 
 def test_slots_on_the_large_chip():
