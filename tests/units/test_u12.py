@@ -276,6 +276,8 @@ def test_the_definition_that_is_missing_is_quoted(letter):
 
 @pytest.mark.parametrize("change, words", [
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, 1), "Loading a fold takes `wait`"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, 1) + (wait - 1) * array.rows,
+     "Loading a fold takes `wait`"),
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait)
      - (0 if array.shadow else folds - 1), "If `array.shadow` is False"),
     (lambda folds, time, array, wait: CLOCKS(min(folds, 10**6), time, array, wait),

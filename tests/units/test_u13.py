@@ -154,6 +154,7 @@ def test_where_those_clocks_come_from():
     ("(first.add, first.n)", "(0, first.n)", "The first matmul has the `add` of `first`"),
     ("weights + k * n, 1)", "weights + k * n, 0)", "all others add to what is there"),
     ("pitch=n", "pitch=n + 1", "Make each preload with"),
+    ("k=k, add=add)", "k=k, add=add, line=first.w * first.step)", "Every matmul equals `first`"),
     ("return program", "return [program[k ^ 1] for k in range(len(program))]",
      "For each piece, a preload"),
 ])  # fmt: skip
