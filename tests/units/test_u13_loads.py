@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from autograder import check
+from autograder.check.edits import edited
 from autograder.check.verdict import WRONG
-from autograder.units.u13.checks.kept import LIMITS, LIVE, PLACE, SAFE, SAME
+from autograder.units.u13.checks.kept import LIMITS, LIVE, MAKES, PARTS, PLACE, SAFE, SAME
 from autograder.units.u13.checks.slots import followed, longest_ago
 from autograder.units.u13.exercises import kept, mend
 from autograder.units.u13.hidden.flows import LONG, MANY, SHADOW, SHORT, flow_of
@@ -203,6 +204,16 @@ def test_a_program_that_keeps_a_result_wrongly_quotes_the_sentence_that_it_break
     with plugged("u13.kept", lambda: text):
         verdict = check("u13.kept")
     assert verdict.kind == WRONG and sentence in verdict.spec
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    (("np.rint(bias / one)", "np.trunc(bias / one)"), PARTS["biases"]),
+    (("np.rint(bias / one)", "np.rint(bias / y)"), MAKES),
+])  # fmt: skip
+def test_biases_in_other_units_are_not_told_about_their_rounding(change, sentence):
+    with plugged("u13.scales", edited(slot("u13.scales").reference, *change)):
+        verdict = check("u13.scales")
+    assert verdict.kind == WRONG and verdict.spec.startswith(sentence)
 
 
 def test_a_whole_layer_after_the_other_earns_most_of_the_points():
