@@ -16,7 +16,7 @@ from course_lib.accelerator.compile.product import Product, matrix
 from course_lib.accelerator.compile.products import sums_stay
 from course_lib.accelerator.compile.search import alone, clocks
 from course_lib.accelerator.compile.slots import Placed, one_slot
-from course_lib.accelerator.compile.tiles import Tile, fits, footprint, smallest
+from course_lib.accelerator.compile.tiles import Tile, footprint, smallest
 from course_lib.accelerator.core.simulate import Run, times
 from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.accelerator.isa.instructions import ROWS
@@ -141,13 +141,10 @@ def tiles_table(tiles: list[Tile], product: Product = LAYER) -> Picture:
     """What fits, what is guessed, and what the simulator counts."""
     rows: list[list[str | int | None]] = []
     for tile in tiles:
-        if fits(product, tile, NPU):
-            took: tuple[int | None, ...] = (
-                estimate(product, tile, NPU), clocks(product, tile, NPU),
-            )  # fmt: skip
-            rows.append([str(tile), "fits", *took])
-        else:
-            rows.append([str(tile), refusal(product, tile), None, None])
+        room = refusal(product, tile)
+        known = [count(product, tile, NPU) if room == "fits" else None
+                 for count in (estimate, clocks)]  # fmt: skip
+        rows.append([str(tile), room, *known])
     return table(rows, ["tile", "", "estimate", "clocks"], exact=("estimate", "clocks"))
 
 

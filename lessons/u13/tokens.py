@@ -123,4 +123,4 @@ def latencies(program: Sequence[Instruction]) -> Picture:
         run, right = ran(program, with_latency(clocks))
         rows.append([clocks, run.total, "right" if right else "wrong"])
     return table(rows, ["latency (clocks)", "clocks", "sums in DRAM"],
-                 "A program with a race", exact=("clocks",))  # fmt: skip
+                 "Without the hazard check", exact=("clocks",))  # fmt: skip

@@ -156,6 +156,23 @@ def test_packed_channels_make_the_larger_array_the_faster_one():
     assert packed == ("2,550", "1,030", "545", "338", "258")
 
 
+def test_as_many_channels_as_columns_are_best_on_square_arrays_and_not_on_all():
+    pack, oblong = slot("u12.pack").reference, SystolicArray(128, 32, dataflow="ws", shadow=True)
+
+    def cycles(layer, g, array):
+        whole, left = divmod(layer.count, g)
+        sizes = [g] * whole + [left] * (left > 0)
+        return sum(closed.cycles(layer.m, one * layer.k, one, array) for one in sizes)
+
+    for layer in {p for p in tables.parts_of("mobilenet_v2") if p.n == 1}:
+        for array in SHADOW:
+            best = pack(layer.count, layer.m, layer.k, array)
+            columns = min(layer.count, array.cols)
+            assert cycles(layer, columns, array) == cycles(layer, best, array)
+        fewer = cycles(layer, 28, oblong) < cycles(layer, 32, oblong)
+        assert fewer == (layer.count > 32)
+
+
 def test_what_packing_saves_on_the_largest_array():
     array, pack = SHADOW[-1], slot("u12.pack").reference
     parts = [p for p in tables.parts_of("mobilenet_v2") if p.n == 1]
@@ -259,6 +276,8 @@ def test_the_definition_that_is_missing_is_quoted(letter):
 
 @pytest.mark.parametrize("change, words", [
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, 1), "Loading a fold takes `wait`"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, 1) + (wait - 1) * array.rows,
+     "Loading a fold takes `wait`"),
     (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait)
      - (0 if array.shadow else folds - 1), "If `array.shadow` is False"),
     (lambda folds, time, array, wait: CLOCKS(min(folds, 10**6), time, array, wait),

@@ -101,6 +101,8 @@ def test_runs_of_a_window():
 
 def test_the_tiles_of_the_text():
     assert small(tables.LAYER) == 591_518
+    load = tables.run_of(tables.LAYER, smallest(tables.LAYER, NPU)).stalls("load")["busy"]
+    assert (load, 9 * 32 * 32 // NPU.dma_bytes) == (587_904, 576)
     assert fits(tables.LAYER, Tile(14, 14, 32), NPU)
     assert not fits(tables.LAYER, Tile(14, 14, 256), NPU)
     assert not fits(tables.LAYER, Tile(14, 14, 64, 8), NPU)
@@ -152,6 +154,7 @@ def test_where_those_clocks_come_from():
     ("(first.add, first.n)", "(0, first.n)", "The first matmul has the `add` of `first`"),
     ("weights + k * n, 1)", "weights + k * n, 0)", "all others add to what is there"),
     ("pitch=n", "pitch=n + 1", "Make each preload with"),
+    ("k=k, add=add)", "k=k, add=add, line=first.w * first.step)", "Every matmul equals `first`"),
     ("return program", "return [program[k ^ 1] for k in range(len(program))]",
      "For each piece, a preload"),
 ])  # fmt: skip

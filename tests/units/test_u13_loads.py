@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from autograder import check
+from autograder.check.edits import edited
 from autograder.check.verdict import WRONG
-from autograder.units.u13.checks.kept import LIMITS, LIVE, PLACE, SAFE, SAME
+from autograder.units.u13.checks.kept import LIMITS, LIVE, MAKES, PARTS, PLACE, SAFE, SAME
 from autograder.units.u13.checks.slots import followed, longest_ago
 from autograder.units.u13.exercises import kept, mend
 from autograder.units.u13.hidden.flows import LONG, MANY, SHADOW, SHORT, flow_of
@@ -102,11 +103,18 @@ def test_a_second_slot_takes_the_array_s_waiting_away():
     )
     assert (one[0], two[0]) == ("One slot: 200 clocks", "Two slots: 164 clocks")
 
-    def waited(lines):
-        waits = [line.split() for line in lines if "wait=load" in line and " execute " in line]
+    def waited(lines, engine="load"):
+        waits = [li.split() for li in lines if f"wait={engine}" in li and " execute " in li]
         return sum(int(w[4]) - int(w[2]) for w in waits if int(w[2]) > 34)
 
-    assert (waited(one), waited(two)) == (84, 16)
+    assert (waited(one), waited(two), waited(two, "store")) == (84, 16, 14)
+
+
+def test_with_two_slots_the_second_piece_is_there_before_the_first_product_ends():
+    lines = [line.split() for line in str(loads.two_slots_gantt()).splitlines()]
+    (load,) = ((int(w[3]), int(w[5])) for w in lines if w[:2] == ["lda", "3"])
+    (product,) = ((int(w[3]), int(w[5])) for w in lines if w[:2] == ["matmul", "5"])
+    assert load[0] < product[0] < load[1] + TEACHING.dma_latency < product[1]
 
 
 def test_slots_on_the_large_chip():
@@ -196,6 +204,16 @@ def test_a_program_that_keeps_a_result_wrongly_quotes_the_sentence_that_it_break
     with plugged("u13.kept", lambda: text):
         verdict = check("u13.kept")
     assert verdict.kind == WRONG and sentence in verdict.spec
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    (("np.rint(bias / one)", "np.trunc(bias / one)"), PARTS["biases"]),
+    (("np.rint(bias / one)", "np.rint(bias / y)"), MAKES),
+])  # fmt: skip
+def test_biases_in_other_units_are_not_told_about_their_rounding(change, sentence):
+    with plugged("u13.scales", edited(slot("u13.scales").reference, *change)):
+        verdict = check("u13.scales")
+    assert verdict.kind == WRONG and verdict.spec.startswith(sentence)
 
 
 def test_a_whole_layer_after_the_other_earns_most_of_the_points():

@@ -61,9 +61,10 @@ def fault(
     The arguments are those of `clock`, with an axis for the clocks in front: `right[0]` is what the
     `right` registers hold after clock 1, and `enters[0]` is what enters in clock 1. Before clock 1,
     all registers hold 0. In each of two clocks, one register of one cell took a wrong value. Every
-    other value follows from what the registers held one clock before and from what entered. Return
-    the later of the two faults as (clock, register, row, column): clocks count from 1, rows and
-    columns from 0, and the register is "right", "down" or "stay". You may call your `clock`.
+    other value follows from what the registers held one clock before, from `shift`, and from what
+    entered. Return the later of the two faults as (clock, register, row, column): clocks count from
+    1, rows and columns from 0, and the register is "right", "down" or "stay". You may call your
+    `clock`.
     """
     for number in reversed(range(1, len(right))):
         held = right[number - 1], down[number - 1], stay[number - 1]

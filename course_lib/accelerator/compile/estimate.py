@@ -1,6 +1,6 @@
 """How long a tiled layer takes, estimated without making it; and how fast it could be at best.
 
-    estimate(layer, tile, npu)  ->  150,420 clocks          bound(layer, npu)  ->  131,072
+    estimate(layer, tile, npu)  ->  115,204 clocks          bound(layer, npu)  ->  112,896
 
 Three things run side by side: the array, the port to DRAM, the output pipeline. A layer takes about
 as long as the slowest, and as it takes until the array has something to do. Next room: `search.py`.

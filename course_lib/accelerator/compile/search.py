@@ -1,7 +1,7 @@
 """The tiles of a layer: the estimate proposes, the simulator decides.
 
-    choose_tile(layer, npu)   ->   Tile(4x56 pixels, 64 channels, ...)
-    clocks(layer, tile, npu)  ->   118,200
+    choose_tile(layer, npu)   ->   Tile(8x56 pixels, 32 channels, ...)
+    clocks(layer, tile, npu)  ->   116,034
 
 A few hundred tiles are legal; `estimate` orders them, and the best few are written out and timed
 (their values do not matter, so nothing is computed). Next room: `vector.py`.

@@ -1,7 +1,7 @@
 """Tiles: how much of a layer is on the chip at once, and which of them are legal.
 
     footprint(layer, Tile(h=4, w=56, channels=64, blocks=2), npu)
-    ->   Footprint(patch=24,576 bytes x 2, out=8,192, weights=36,864 x 2, slots of sums: 4)
+    ->   Footprint(patch=24,576 bytes x 2, out=8,192, weights=65,536, slots of sums: 4)
 
 A tile is h x w pixels of the result, `channels` of the sum, and `blocks` columns of the array wide.
 Each SRAM is cut into slots of whole banks, so that an engine that fills one slot does not stop one

@@ -42,8 +42,8 @@ CASES: list[tuple[str, dict[Case, int]]] = [
     (ONE[0], {(1, 1, 1, 1, False, 3): 4}), (EXACT, {(1, 1, 1, 1, True, 3): 4}),
     (ONE[2], {(1, 5, 1, 1, False, 1): 6, (1, 5, 1, 4, False, 2): 10, (1, 5, 1, 4, True, 1): 9,
               (1, 5, 3, 1, False, 1): 10, (1, 5, 3, 2, False, 2): 14, (1, 5, 3, 2, True, 2): 14}),
-    (ALONE, {(2, 1, 1, 1, False, 1): 4, (3, 5, 3, 2, False, 4): 60}),
-    (SHADOW[0], {(2, 5, 1, 1, True, 1): 11}),
+    (ALONE, {(2, 1, 1, 1, False, 1): 4}), (ONE[0], {(2, 1, 1, 1, False, 3): 8}),
+    (ALONE, {(3, 5, 3, 2, False, 4): 60}), (SHADOW[0], {(2, 5, 1, 1, True, 1): 11}),
     (SHADOW[1], {(2, 1, 3, 1, True, 1): 9, (4, 6, 3, 2, True, 4): 57, (3, 6, 3, 7, True, 2): 32}),
 ]  # fmt: skip
 # So large that no walk gets there.

@@ -147,6 +147,7 @@ def doubted(case: Case, program: list[Any]) -> str:
         (sizes == [m.k for m in matmuls], ORDER),
         (sum(sizes) == sum(length for _, length in case.runs), ENDS),
         ([p.weights for p in preloads] == begins.tolist(), WEIGHTED[0]),
+        (all(alike(m, case.first) for m in matmuls), SAME),
         (all((p.n, p.pitch) == (case.first.n, case.first.n) for p in preloads), PRELOAD),
         (matmuls[0].acts - case.first.acts in [offset for offset, _ in case.runs], ACTS_AT),
     ]  # fmt: skip
@@ -204,10 +205,10 @@ def fields(first: Matmul, number: int, preload: Preload, matmul: Matmul) -> list
     """What must hold for a preload and its matmul: whether it does, the problem, the text, and
     what shows it."""
     n = first.n
-    same = replace(matmul, acts=first.acts, k=first.k, add=first.add, origin=first.origin) == first
     origin = "An instruction must have the `origin` of `first`."
     return [
-        (same, "A matmul may differ from `first` in `acts`, `k`, `add` only.", SAME, f"{matmul}"),
+        (alike(matmul, first), "A matmul may differ from `first` in `acts`, `k`, `add` only.", SAME,
+         f"{matmul}"),
         (matmul.origin == first.origin, origin, SAME, ""),
         (preload.origin == first.origin, origin, PRELOAD, ""),
         ((preload.n, preload.pitch) == (n, n), f"A preload must have n={n} and pitch={n}.", PRELOAD,
@@ -219,6 +220,11 @@ def fields(first: Matmul, number: int, preload: Preload, matmul: Matmul) -> list
         (not number or matmul.add, "Only the first matmul may overwrite the sums.", ADD[1],
          f"{matmul}"),
     ]  # fmt: skip
+
+
+def alike(matmul: Matmul, first: Matmul) -> bool:
+    """Are all fields those of `first`, but `acts`, `k`, `add`? `origin` is looked at apart."""
+    return replace(matmul, acts=first.acts, k=first.k, add=first.add, origin=first.origin) == first
 
 
 @checks("chip.products", given=cases(), examples=60, what="random blocks",
