@@ -3,7 +3,8 @@
     core()  ->  Core(peak=1.1e11, bandwidth=2.2e10)        # FLOP/s, bytes/s
 
 Everything is timed alike: warm, the best of several rounds of some milliseconds.
-numpy's products run in a process of their own, whose library may use one thread. Next room: autograder/units/u01/checks.
+numpy's products run in a process of their own, whose library may use one thread. Next
+room: autograder/units/u01/checks.
 """
 
 from __future__ import annotations

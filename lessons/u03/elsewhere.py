@@ -4,7 +4,8 @@ The texts stand in inductor.txt and xla.txt, with the calls that made them, and 
 shortened. Inductor's lost its type casts, its bounds tests, the lambdas of
 its reductions and the handling of NaN in its maximum; XLA's its layouts, its kinds of fusion and
 its metadata. The two ynn_fusions are of kind kCustom: a library, YNNPACK, computes them. `inductor`
-makes the first text anew, for any function; it needs a C++ compiler and up to a minute. Next room: measuring.py.
+makes the first text anew, for any function; it needs a C++ compiler and up to a minute. Next
+room: measuring.py.
 """
 
 from __future__ import annotations

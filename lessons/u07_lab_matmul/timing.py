@@ -4,7 +4,8 @@
     rates_table({"naive": naive(), "tiled": tiled()}, blas_rates)
 
 A text is compiled for this processor and called in a process of its own, where an endless loop or
-a crash ends in an error message. Without g++, the tables are recorded. Next room: autograder/units/u07_lab_matmul/checks.
+a crash ends in an error message. Without g++, the tables are recorded. Next
+room: autograder/units/u07_lab_matmul/checks.
 """
 
 from __future__ import annotations
