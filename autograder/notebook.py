@@ -147,9 +147,9 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
     if guess is None:
         _show(f"It is {_amount(actual, unit)}. You made no prediction for {key}.")
         return
-    unit = unit or guess["unit"]
-    value = guess["value"]
-    _show(f"You said {_amount(value, unit)}; it is {_amount(actual, unit)}.{_apart(value, actual)}")
+    unit, value = unit or guess["unit"], guess["value"]
+    apart = _apart(value, actual, unit)
+    _show(f"You said {_amount(value, unit)}; it is {_amount(actual, unit)}.{apart}")
 
 
 def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
@@ -236,16 +236,22 @@ def _amount(value: Any, unit: str) -> str:
     return f"{number} {unit}".rstrip()
 
 
-def _apart(predicted: Any, actual: Any) -> str:
+def _apart(predicted: Any, actual: Any, unit: str) -> str:
+    """How far a guess is off: percentages, which may be negative, by their difference."""
     try:
-        ratio = float(predicted) / float(actual)
-    except (TypeError, ValueError, ZeroDivisionError):
+        guess, value = float(predicted), float(actual)
+    except (TypeError, ValueError):
         return ""
+    side = "high" if guess > value else "low"
+    if unit.startswith(("%", "percent")):
+        points = abs(guess - value)
+        return f" {points:.3g} percentage points too {side}." if points >= 1 else " Nearly right."
+    if min(guess, value) <= 0:
+        return ""
+    ratio = guess / value
     if 0.9 <= ratio <= 1.1:
         return " Within 10 %."
-    if ratio <= 0:
-        return ""
-    return f" {ratio:.2g} times too high." if ratio > 1 else f" {1 / ratio:.2g} times too low."
+    return f" {max(ratio, 1 / ratio):.2g} times too {side}."
 
 
 def _show(text: str) -> None:

@@ -49,7 +49,8 @@ GUESSES = (
     (re.compile(r"(It is [^<\n]*)\. You made no prediction for [\w.]+\."), r"\1."),
     (
         re.compile(r"You said [^<\n]*?; it is ([^<\n]*?)\."
-                   r"( Within 10 %\.| [\d.e+]+ times too (high|low)\.)?(?=<|\n|$)"),
+                   r"( Within 10 %\.| Nearly right\."
+                   r"| [\d.e+]+ (times|percentage points) too (high|low)\.)?(?=<|\n|$)"),
         r"It is \1.",
     ),
 )  # fmt: skip

@@ -58,6 +58,7 @@ UNPLUGGED = (
 ABSENT = "No cell of the notebook has an `@implements` line with its name."
 UNREACHED = "Its cell ran, but its `@implements` line was not reached."
 NO_TEXT = "You have written no text below its heading."
+RAISED = "Your code raised an error."  # which the headline says, too
 BLANK = frozenset((STUB, UNPLUGGED, ABSENT, UNREACHED, NO_TEXT))  # there is nothing more to say
 ADVICE = {
     STUB: "Write the function in its place, run that cell, then run this one.",
@@ -172,7 +173,7 @@ def as_text(verdict: Verdict) -> str:
 
 def sections(verdict: Verdict) -> list[tuple[str, str]]:
     """(heading, text) in the order in which a learner needs them; a heading may be empty."""
-    parts = [("", _lead(verdict))]
+    parts = [("", lead)] if (lead := _lead(verdict)) else []
     if verdict.kind == GRADER:  # what broke in ours stands in the teacher's report
         return parts
     if verdict.error:
@@ -211,7 +212,7 @@ def score(verdict: Verdict) -> str:
 
 def _lead(verdict: Verdict) -> str:
     ours = verdict.kind == GRADER and not verdict.problem.startswith(NEEDS)
-    problem = "" if ours else verdict.problem
+    problem = "" if ours or verdict.problem == RAISED else verdict.problem
     advice = ADVICE.get(verdict.kind, "") or ADVICE.get(problem, "")
     text = " ".join(filter(None, [problem, advice]))
     if verdict.kind == BY_HAND:
@@ -220,7 +221,7 @@ def _lead(verdict: Verdict) -> str:
     hidden = " (A check that only the grader has.)" if verdict.hidden else ""
     if not verdict.about or verdict.kind == LATER:  # only the form was looked at
         return text
-    return f"{text}\nChecked: {verdict.about}{hidden}"
+    return "\n".join(filter(None, [text, f"Checked: {verdict.about}{hidden}"]))
 
 
 def _diff(got: str, expected: str) -> str:

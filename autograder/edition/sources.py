@@ -39,10 +39,10 @@ READ_ALONE = """\
 check("{}")"""
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KIND_WORDS = {
-    "implement": "write a function of the compiler",
+    "implement": "write a function",
     "inverse": "find an example",
     "evidence": "read the evidence",
-    "number": "a number",
+    "number": "compute a number",
     "budget": "as good as you can",
     "explain": "explain, graded by hand",
 }
@@ -161,12 +161,18 @@ def grade_id(name: str) -> str:
 
 
 def _heading(entry: Slot) -> Any:
-    text = f"#### Exercise `{entry.name}` · {_points(entry)} · {KIND_WORDS[entry.kind]}"
+    text = f"#### Exercise `{entry.name}` · {_points(entry)} · {_kind(entry)}"
     if ladder(entry):
         text += f'\n\nStuck? `hint("{entry.name}")` gives the next of three hints.'
     if entry.kind == "explain":
         text += f"\n\n{entry.doc}"
     return _markdown(text, f"{grade_id(entry.name)}-title")
+
+
+def _kind(entry: Slot) -> str:
+    words = KIND_WORDS[entry.kind]
+    entered = entry.kind == "implement" and not entry.name.startswith(entry.key)
+    return f"{words} of the compiler" if entered else words
 
 
 def _points(entry: Slot) -> str:

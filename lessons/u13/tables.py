@@ -5,7 +5,7 @@ Next room: autograder/units/u13/checks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 import numpy as np
@@ -57,7 +57,7 @@ RESNET: tuple[tuple[str, int, Product], ...] = (
     ("layer4, 1 × 1", 1, square(256, 14, 512, 1, 2)),
     ("fc", 1, matrix(1, 512, 1000)),
 )
-LAYER = RESNET[6][2]
+LAYER, LAST = RESNET[6][2], RESNET[9][2]
 
 
 MEANING = {
@@ -146,6 +146,19 @@ def tiles_table(tiles: list[Tile], product: Product = LAYER) -> Picture:
                  for count in (estimate, clocks)]  # fmt: skip
         rows.append([str(tile), room, *known])
     return table(rows, ["tile", "", "estimate", "clocks"], exact=("estimate", "clocks"))
+
+
+def chips_table(chips: Mapping[str, Chip], choose: Choose) -> Picture:
+    """Two layers on several chips, each in the tiles that are chosen for that chip."""
+    rows: list[list[str | int]] = []
+    for name, chip in chips.items():
+        took = [(clocks(layer, choose(layer, chip), chip), bound(layer, chip))
+                for layer in (LAYER, LAST)]  # fmt: skip
+        rows.append([name, *(number for pair in took for number in pair)])
+    heads = [
+        f"{layer} ({what})" for layer in ("layer3", "layer4") for what in ("clocks", "roofline")
+    ]
+    return table(rows, ["chip", *heads], exact=heads)
 
 
 def refusal(product: Product, tile: Tile) -> str:

@@ -108,7 +108,7 @@ def test_every_kind_of_exercise_becomes_its_cells(source):
 
 def test_a_further_exercise_says_that_it_is_a_bonus_and_adds_nothing_to_nbgraders_maximum(source):
     cells = {c.id: c for c in expand(source, solutions=False).cells}
-    assert "`u99.live` · 2 bonus points · a number" in cells["u99-live-title"].source
+    assert "`u99.live` · 2 bonus points · compute a number" in cells["u99-live-title"].source
     assert cells["u99-live-check"].metadata.nbgrader.points == 0
     assert "bonus" not in cells["u99-sweep-title"].source
     assert source.worth() == "10 points, 2 bonus"

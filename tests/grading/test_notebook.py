@@ -89,6 +89,24 @@ def test_damaged_file_is_no_error(content, capsys):
     assert "Within 10 %" in said(capsys)
 
 
+@pytest.mark.parametrize(
+    ("guess", "actual", "unit", "words"),
+    [
+        (40, 57, "% of the bytes", " 17 percentage points too low."),
+        (20, -4, "% more clocks", " 24 percentage points too high."),
+        (-5, -7.5, "percent", " 2.5 percentage points too high."),
+        (57, 57.4, "%", " Nearly right."),
+    ],
+)
+def test_a_wrong_direction_and_a_percentage_are_told_as_differences(
+    guess, actual, unit, words, capsys
+):
+    predict("u99.x", guess, unit=unit)
+    capsys.readouterr()
+    compare("u99.x", actual, unit=unit)
+    assert said(capsys).endswith(f"{unit}.{words}")
+
+
 @pytest.mark.parametrize(("guess", "actual"), [("cse", "dce"), (0, 3), (3, 0), (-1, 2)])
 def test_what_has_no_ratio_is_compared_in_words(guess, actual, capsys):
     predict("u99.x", guess)

@@ -116,6 +116,26 @@ def test_the_tiles_of_the_text():
     assert (1_006_798 - 591_518, 591_518 - 115_782, 115_782 - 112_896) == (415_280, 475_736, 2_886)
 
 
+def test_what_another_chip_does_to_two_layers():
+    took = {}
+    for name, chip in {
+        "npu": tables.NPU,
+        "half the port": replace(tables.NPU, dma_bytes=8),
+        "a quarter of the SRAM": replace(tables.NPU, acts=16 << 10, weights=32 << 10),
+        "four times the cells": replace(tables.NPU, rows=64, cols=64, accs=512),
+    }.items():
+        layers = (tables.LAYER, tables.LAST)
+        took[name] = [clocks(layer, choose_tile(layer, chip), chip) for layer in layers]
+    assert {layer.macs for layer in (tables.LAYER, tables.LAST)} == {115_605_504}
+    first, last = took["npu"]
+    assert took["half the port"][0] < 1.05 * first and took["half the port"][1] > 1.9 * last
+    assert took["four times the cells"][0] < 0.5 * first
+    assert took["four times the cells"][1] == pytest.approx(last, rel=0.01)
+    assert (
+        max(took["a quarter of the SRAM"][0] / first, took["a quarter of the SRAM"][1] / last) < 1.1
+    )
+
+
 def test_our_tiles_and_the_smallest_on_the_timed_layers():
     assert scored(choose_tile, TIMED).fraction == 1.0
     ours = [clocks(p, choose_tile(p, NPU), NPU) / bound(p, NPU) for p in TIMED]

@@ -82,8 +82,8 @@ def cycle() -> tuple[Graph, Node, Node]:
     - By themselves, the two fit into one kernel: `kind_of([b, a])` is "elementwise".
     - As one kernel they would wait for themselves: an operation outside needs a, and b needs
       that one.
-    - A larger kernel is no way out: with everything on the ways from a to b added,
-      `kind_of` (users first) is None.
+    - A larger kernel is no way out: with every node on a path from a to b added,
+      `kind_of` (users before producers) is None.
     - No operation of the program is a contraction (one of `CONTRACTIONS`).
 
     At most 6 operations, all of them needed by the outputs. Operations are functions of nodes,

@@ -99,11 +99,11 @@ def should_fuse_saves_traffic(should_fuse):
                     f"be saved in `{worst}`.", PROGRAMS[worst],
                     fused_by(should_fuse, PROGRAMS[worst]), NOTHING)  # fmt: skip
     fraction = min(1.0, 0.3 + 0.7 * (STAND_IN - total) / (STAND_IN - REFERENCE))
-    return Score(fraction, f"{total / 1e6:.2f} MB; {_KNOWN}. {_beside_ours(moved)}")
+    return Score(fraction, f"Yours: {total / 1e6:.2f} MB; {_KNOWN}. {_beside_ours(moved)}")
 
 
-_KNOWN = (f"{STAND_IN / 1e6:.1f} the stand-in's, {REFERENCE / 1e6:.2f} ours, {BEST / 1e6:.2f} the "
-          "best we know")  # fmt: skip
+_KNOWN = (f"stand-in: {STAND_IN / 1e6:.2f}; ours: {REFERENCE / 1e6:.2f}; the best that we know: "
+          f"{BEST / 1e6:.2f}")  # fmt: skip
 
 
 def _beside_ours(moved: Mapping[str, int]) -> str:
