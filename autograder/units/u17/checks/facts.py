@@ -59,7 +59,7 @@ ONE_ROW: list[list[Row]] = [
 ]  # fmt: skip
 
 
-@checks("u17.bounds", spec=[ABOVE, PAIR, LEAF, TWO, LIMITS, LARGE, *SAYS])
+@checks("u17.bounds", spec=[ABOVE, PAIR, LEAF, FREE, TWO, LIMITS, LARGE, *SAYS])
 def one_operation(bounds):
     """Every kind of row, with those values of its operands tried that can give an extreme."""
     for rows in ONE_ROW:
