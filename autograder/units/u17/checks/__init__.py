@@ -47,7 +47,8 @@ def the_pass_the_line_and_its_bounds(culprit):
         )
     if not isinstance(line, str) or not re.fullmatch(r"%\d+", line):
         raise Wrong("The name of a line looks like '%4'.", got=returned(line), spec=LINE)
-    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2 or not all(map(is_int, bounds)):
+    two = isinstance(bounds, (tuple, list, np.ndarray)) and len(bounds) == 2
+    if not two or not all(map(is_int, bounds)):
         raise Wrong("The bounds must be two whole numbers.", got=returned(bounds), spec=TRUE)
     right, first, taken = ours("u17.culprit")
     at = NAMES.index(name)

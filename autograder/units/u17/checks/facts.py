@@ -59,7 +59,7 @@ ONE_ROW: list[list[Row]] = [
 ]  # fmt: skip
 
 
-@checks("u17.bounds", spec=[ABOVE, PAIR, LEAF, TWO, LIMITS, LARGE, *SAYS])
+@checks("u17.bounds", spec=[ABOVE, PAIR, LEAF, TWO, LIMITS, LARGE, FREE, *SAYS])
 def one_operation(bounds):
     """Every kind of row, with those values of its operands tried that can give an extreme."""
     for rows in ONE_ROW:
@@ -119,10 +119,11 @@ def right_bounds(bounds: Any, rows: list[Row]) -> None:
         right, operands = extremes(row, [checked[one] for one in reads(row)])
         if checked[at] != right:
             wide = checked[at][0] <= right[0] and checked[at][1] >= right[1]
-            other = FREE if row[1] == row[2] else COVERS
+            shown_by = operands[checked[at][0] <= right[0]]  # two values of one row, or others
+            said = FREE if row[1] == row[2] and len({*shown_by}) > 1 else ABOUT.get(row[0], COVERS)
             raise Wrong(_why(at, checked[at], right, operands), program=shown(rows, checked[:at]),
                         got=f"%{at}: {checked[at]}", expected=f"%{at}: {right}",
-                        spec=TIGHT if wide else ABOUT.get(row[0], other))  # fmt: skip
+                        spec=TIGHT if wide else said)  # fmt: skip
 
 
 def extremes(row: Row, pairs: list[Any]) -> tuple[tuple[int, int], tuple[Any, Any]]:
