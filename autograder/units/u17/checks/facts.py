@@ -47,7 +47,7 @@ OPERANDS: dict[str, list[tuple[Any, Any]]] = {  # bounds, and bounds or what it 
            ((2**53, 2**53 + 1), (2**53 + 1, 2**53 + 1))],
     "floordiv": [((-7, 7), 4), (HUGE, 3)],
     "mod": [((9, 11), 8), ((6, 9), 8), ((0, 7), 8), ((2, 10), 8), ((-3, -1), 8), ((-3, 3), 8),
-            ((5000, 6500), 10_000), (HUGE, 7)],
+            ((5000, 6500), 10_000), ((10**9 + 3, 10**9 + 9), 10**9), (HUGE, 7)],
     "cast": [((0, 100), "int8"), ((0, 255), "int8"), ((-128, 127), "int8"), ((130, 140), "int8"),
              ((-100, 156), "uint8"), ((-4, -2), "uint8"), ((-130, 130), "int16"),
              ((40_000, 50_000), "int16")],
@@ -56,6 +56,7 @@ ONE_ROW: list[list[Row]] = [
     *([leaf(*p), leaf(*q), (op, 0, 1)] if isinstance(q, tuple) else [leaf(*p), (op, 0, q)]
       for op, pairs in OPERANDS.items() for p, q in pairs),
     [leaf(-3, 5), ("mul", 0, 0)],
+    [leaf(*HUGE), ("add", 0, 0), ("add", 1, 1), ("add", 2, 2), ("add", 3, 3)],
 ]  # fmt: skip
 
 
