@@ -3,10 +3,10 @@
     stage(x : i32), index  ->  cast(index(stage(cast(x) : i8))) : i32       if -128 <= x <= 127
 
 A quantized model makes int8 numbers: clip(round(...), -128, 127), cast to int8, and cast to int32
-where they are multiplied. tinygrad's bounds show that the clipped numbers fit, so the narrow cast
-does nothing and falls, and what is stored between two kernels is int32: four times the bytes, and
-the next kernel no longer shows that the numbers fit a chip of int8. The rule puts the cast back
-where it pays: at the memory.
+where they are multiplied. tinygrad stores them just before the product broadcasts them, after the
+second cast, so what is stored between two kernels is int32: four times the bytes, and the next
+kernel does not show that the numbers fit a chip of int8. The rule puts casts where they pay: at the
+memory.
 
 tinygrad is imported where the rule is asked for, so that this file can be read without it. Next
 room: `tinygrad`, whose `rules.py` puts the rule into a pass.

@@ -46,6 +46,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
         ("a_remainder_is_anything", "no narrower pair does"),
         ("division_as_in_c", "divide row i by the positive number c"),
         ("a_square_is_not_negative", "independently of each other"),
+        ("nothing_is_less_than_itself", "independently of each other"),
     ],
 )
 def test_bounds_that_are_wrong_quote_the_sentence_that_is_violated(mutant, quoted):

@@ -195,6 +195,8 @@ BY_HAND = [
     # three regions may wait for each other, though no two of them do
     trace(lambda x, y, z: [(a := relu(x)) + neg(c := relu(z)), (b := relu(y)) + neg(a),
                            c + neg(b)], *THREE),
+    # as many operations of the processor start as there are regions, which wait for each other
+    trace(lambda x, y: [(a := relu(x)) + neg(b := relu(y)), b + neg(a), neg(neg(x))], *TWO),
     trace(lambda x: [relu(x), relu(neg(x))], *ONE),
     trace(lambda x: neg(x), *ONE),
 ]  # fmt: skip

@@ -35,13 +35,15 @@ background("u14.rows", "The first is for a lookup table of 256 bytes", because="
 
 
 class Case(NamedTuple):
-    """A program for a row, and whether the row takes all of it or nothing."""
+    """A program for a row, and whether the row takes it, without its first `left` operations, or
+    nothing of it."""
 
     row: int
     graph: Graph
     taken: bool
     words: str
     spec: str
+    left: int
 
 
 W, B = const(np.ones((4, 3), np.int8)), const(np.ones(3, np.int32))
@@ -78,11 +80,11 @@ def rescaled(sums: Node, scale: Node | None = None) -> Node:
 
 
 def case(row: int, taken: bool, what: str, spec: str, program: Callable[..., Any], *types: str,
-         data: str = BYTES) -> Case:  # fmt: skip
+         data: str = BYTES, left: int = 0) -> Case:  # fmt: skip
     """The program as a case; `types` are those of what is computed beside `data`."""
     must = "must" if taken else "must not"
     words = f"The {('first', 'second')[row]} row {must} take {what}."
-    return Case(row, trace(program, data, *types), taken, words, spec)
+    return Case(row, trace(program, data, *types), taken, words, spec, left)
 
 
 def cases() -> list[Case]:
@@ -109,15 +111,15 @@ def cases() -> list[Case]:
         (1, False, "two biases", CONSTANT, lambda x: rescaled(relu(product(x) + B + B))),
         (1, False, "two relus", RELU, lambda x: rescaled(relu(relu(product(x))))),
     ]  # fmt: skip
-    return [case(*row) for row in rows]
+    alone = case(1, True, "only the layer", RELU, lambda x: dense(relu(x), W, B), left=1)
+    return [*(case(*row) for row in rows), alone]
 
 
 def expressions(rows: Any) -> list[Any]:
     """What the answer returned, if it can be rows of a table."""
     got = rows()
     if not isinstance(got, (list, tuple)) or len(got) != 2:
-        said_ = returned(got, 300)
-        raise Wrong("The answer must be a list of two patterns.", got=said_, spec=FORM)
+        raise Wrong("The answer must be a list of two patterns.", got=returned(got, 300), spec=FORM)
     for which, expression in zip(("first", "second"), got, strict=True):
         problem = _trouble(expression) or ("it is too long" if _size(expression) > LARGEST else "")
         if isinstance(expression, str):
@@ -136,10 +138,10 @@ def expressions(rows: Any) -> list[Any]:
 def _trouble(expression: Any) -> str:
     if isinstance(expression, str):
         return "" if expression.strip("*") else "a name is empty"
-    nested = isinstance(expression, (list, tuple)) and len(expression) >= 2
-    if not nested or not isinstance(expression[0], str):
+    op, *operands = expression if isinstance(expression, (list, tuple)) and expression else [None]
+    if not isinstance(op, str) or not operands:
         return f"a pattern is a name or (op, operand, ...), not {repr(expression)[:80]}"
-    return next((why for part in expression[1:] if (why := _trouble(part))), "")
+    return next((why for part in operands if (why := _trouble(part))), "")
 
 
 def _size(expression: Any) -> int:
@@ -147,11 +149,9 @@ def _size(expression: Any) -> int:
 
 
 def _names(expression: Any) -> list[str]:
-    return (
-        [expression]
-        if isinstance(expression, str)
-        else [n for part in expression[1:] for n in _names(part)]
-    )
+    if isinstance(expression, str):
+        return [expression]
+    return [n for part in expression[1:] for n in _names(part)]
 
 
 def misfit(expression: Any, node: Node) -> str:
@@ -173,13 +173,13 @@ def misfit(expression: Any, node: Node) -> str:
 
 
 def judged(rows: Any, programs: Sequence[Case]) -> str:
-    """Each program is taken as a whole, or not at all."""
+    """Of each program is taken what must be, and nothing else."""
     got = expressions(rows)
     for case in programs:
         row = as_patterns([got[case.row]], [NAMES[case.row]])
-        matches, refusals = cover(case.graph, patterns=row)
-        if (case.taken and (refusals or not matches)) or (not case.taken and matches):
-            ops = ", ".join(node.op for node in case.graph.ops)
+        refusals = cover(case.graph, patterns=row)[1]
+        if len(refusals) != (case.left if case.taken else len(case.graph.ops)):
+            ops = ", ".join(node.op for node in case.graph.ops[case.left :])
             why = misfit(got[case.row], case.graph.outputs[0]) if case.taken else ""
             got_ = f"{row[0]}\n{why or cover_report(case.graph, [got[case.row]])}"
             due = f"takes {ops}" if case.taken else "nothing is taken"

@@ -35,6 +35,7 @@ mutants(
     the_bias_itself_is_optional=("add?", "add", "'*bias'", "'*bias?'"),
     the_row_of_the_table=(f"('relu?', {SUMS})", SUMS),
     a_gelu_or_two=(FLOAT, f"('gelu?', {FLOAT})"),
+    a_relu_before_the_product=(PRODUCT, "('matmul', ('relu?', 'x'), '*weights')"),
     a_relu_behind_the_gelu=(f"('gelu?', {FLOAT})", f"('relu?', ('gelu?', {FLOAT}))"),
     a_bias_or_two=(SUMS, f"('add?', {SUMS}, '*other')"),
     in_the_other_order=lambda: [DENSE, LOOKUP],

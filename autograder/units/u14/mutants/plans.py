@@ -60,6 +60,7 @@ mutants(
     no_two_wait_for_each_other=_pair_after_pair(_no_pair_waits),
     # as many pieces start as there are regions: never, where the processor has something to do
     the_processor_is_not_counted=(RUNS, "len(started(graph, plan)) == len(plan)"),
+    whatever_starts_counts=(RUNS, "len(started(graph, plan)) >= len(plan)"),
     nothing_is_joined=lambda graph, pieces: [list(piece) for piece in pieces],
     all_neighbours_are_joined=(RUNS, "True"),
     stops_at_the_first_failure=(f"if {RUNS}:\n                return plan",

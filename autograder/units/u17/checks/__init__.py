@@ -37,9 +37,7 @@ def the_pass_the_line_and_its_bounds(culprit):
     """The pass, the line and its bounds have the form that is asked for, and are the right ones."""
     got = culprit()
     if not isinstance(got, (tuple, list)) or len(got) != 3:
-        raise Wrong(
-            "The answer must be a pass, a line and its bounds.", got=returned(got), spec=PASS
-        )
+        raise Wrong("The answer must be a pass, a line and bounds.", got=returned(got), spec=PASS)
     (name, line, bounds), passes = got, NAMES[1:]
     if name not in passes:
         raise Wrong(
@@ -47,7 +45,7 @@ def the_pass_the_line_and_its_bounds(culprit):
         )
     if not isinstance(line, str) or not re.fullmatch(r"%\d+", line):
         raise Wrong("The name of a line looks like '%4'.", got=returned(line), spec=LINE)
-    if not isinstance(bounds, (tuple, list)) or len(bounds) != 2 or not all(map(is_int, bounds)):
+    if not isinstance(bounds, (tuple, list, np.ndarray)) or [*map(is_int, bounds)] != [True] * 2:
         raise Wrong("The bounds must be two whole numbers.", got=returned(bounds), spec=TRUE)
     right, first, taken = ours("u17.culprit")
     at = NAMES.index(name)

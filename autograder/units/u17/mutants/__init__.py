@@ -5,6 +5,8 @@ Here: movement, and a dump. Next room: rows.py.
 
 from __future__ import annotations
 
+import numpy as np
+
 from autograder.check.framework import alternatives, mutants
 from lessons.u17.rows import TYPES
 
@@ -83,6 +85,7 @@ mutants(
 alternatives(
     "u17.culprit",
     as_a_list=lambda: [FOLDED, "%5", [-128, 127]],
+    as_an_array=lambda: (FOLDED, "%5", np.array([-128, 127])),
     from_the_limits_of_the_type=lambda: (FOLDED, "%5", TYPES["int8"]),
     by_all_values=lambda: (FOLDED, "%5", _extremes((x + 128) % 256 - 128 for x in range(256))),
 )

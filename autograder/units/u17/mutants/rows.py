@@ -50,6 +50,7 @@ mutants(
     division_by_floats=(DIVIDED, "(int(low / args[1] // 1), int(high / args[1] // 1))"),
     a_comparison_is_unknown=("(int(high < a), int(low < b))", "(0, 1)"),
     less_or_equal=("high < a", "high <= a", "low < b", "low <= b"),
+    nothing_is_less_than_itself=("int(low < b)", "int(low < b and args[0] != args[1])"),
     the_larger_highest=("max(low, a)", "min(low, a)"),
     # But the two operands are independent, even if they are one row.
     a_square_is_not_negative=(HULL, f"{HULL} if args[0] != args[1] else {SQUARE}"),

@@ -35,12 +35,8 @@ mutants(
     only_the_first_range=("stage.src[1:]", "stage.src[1:2]", "index.src[1:]", "index.src[1:2]"),
     # Matches the stage alone, so that the index reads a cast.
     cast_between_the_stage_and_its_reader=(
-        *(
-            "stage: UOp, index: UOp",
-            "stage: UOp",
-            ".f(Ops.INDEX, allow_any_len=True, name='index')",
-            "",
-        ),
+        *("stage: UOp, index: UOp", "stage: UOp"),
+        *(".f(Ops.INDEX, allow_any_len=True, name='index')", ""),
         *("index.replace(dtype=None, src=(narrow, *index.src[1:]))", "narrow"),
     ),
     in_sixteen_bits=(
