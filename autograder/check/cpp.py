@@ -28,7 +28,7 @@ from course_lib.bridges.gxx import ENDED, CppError, Ran, compiler
 
 NO_COMPILER = f"{NEEDS}g++, which compiles your C++: Debian's and Ubuntu's package g++ has it."
 SHOWN = ("/usr/bin", "/usr/include", "/usr/libexec", "/usr/local/include")  # what g++ needs
-TRAP = "an index of an array of its own is outside, or a number was shifted or divided wrongly"
+TRAP = "an index of an array of your own is outside, or a number was shifted or divided wrongly"
 LIMIT = 5.0  # seconds of processor time for a call
 Key = tuple[str, tuple[str, ...]]
 

@@ -5,10 +5,11 @@
     dots(tiled, (288, 288, 288))                                     for the roofline
 
 The text is the body of a function of x, w, out (flat, row-major), the extents M, N, K, and `copy`,
-memory for a packed w. It is compiled twice: with a type in place of the pointers that checks each
-index and writes down each address, so that the simulator counts what the loops touch; and then as
-it is, to be timed. What the body declares itself is not counted. Both run in processes of their
-own, where an endless loop costs a sentence. Next room: autograder/units/u07/checks.
+memory for a packed w. It is compiled twice: with arrays in place of the pointers that check each
+index and record each address (`course_lib/bridges/accesses.py`), so that the simulator counts what
+the loops touch; and then as it is, to be timed. What the body declares itself is not counted. Both
+run in processes of their own, where an endless loop costs a sentence. Next room:
+autograder/units/u07/checks.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.bridges.accesses import HEADER, accesses
 from course_lib.bridges.gxx import FLAGS, CppError, Ran, apart, compiler
 from course_lib.cost.cache import misses_of
 from course_lib.cost.trace import LINE, Trace
@@ -47,7 +49,8 @@ TEXTBOOK = """
         out[m * N + n] += x[m * K + k] * w[k * N + n];
 """
 
-SOURCE = Path(__file__).with_name("product.cpp").read_text()  # around the body
+# around the body
+SOURCE = Path(__file__).with_name("product.cpp").read_text().replace("RECORDED", HEADER)
 
 
 def touched(body: str, m: int, n: int, k: int, most: int = 8) -> Trace:
@@ -57,17 +60,13 @@ def touched(body: str, m: int, n: int, k: int, most: int = 8) -> Trace:
     x, w = matrices(m, n, k)
     out = np.zeros((m, n), np.float32)
     arrays = {"x": x, "w": w, "out": out, "copy": np.zeros_like(w)}
-    starts = np.cumsum([0, *(-(-a.nbytes // LINE) * LINE for a in arrays.values())]).tolist()
-    room = np.zeros(most * m * n * k, np.int64)
-    count = function(*arrays.values(), m, n, k, *starts[1:4], room, len(room)).value
-    if count < 0:
-        raise CppError(f"{-count:,} accesses are outside of their matrix.")
-    if count > len(room):
-        raise CppError(f"{count:,} accesses are more than {most} for each multiply-add.")
+    seen = accesses(function, arrays, (m, n, k), most * m * n * k)
+    if seen.outside:
+        raise CppError("{}[{}] is outside: there are {:,} elements.".format(*seen.outside))
+    if seen.count > len(seen.trace.addresses):
+        raise CppError(f"There are more than {most} accesses for each multiply-add.")
     _demand(out, x @ w)
-    places = {name: range(start, start + array.nbytes)
-              for (name, array), start in zip(arrays.items(), starts, strict=False)}  # fmt: skip
-    return Trace(room[:count], places)
+    return seen.trace
 
 
 def speeds(bodies: Mapping[str, str], sizes: Sizes) -> dict[str, float]:

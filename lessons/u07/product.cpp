@@ -1,20 +1,10 @@
 // What native.py compiles around the loops of a student, who types the body of `product`: `traced`
-// with a type in place of the pointers that checks each index and writes down each address, and
-// `run`, which is timed.
+// with arrays in place of the pointers that write down what is touched (recorded.h), and `run`,
+// which is timed.
 #include <algorithm>
-#include <vector>
 #ifdef COUNT
-static std::vector<long> seen;
-static long outside, count;
-struct Row {
-  float *data;
-  long place, size;
-  float &operator[](long i) const {
-    if (i < 0 || i >= size) { ++outside; i = 0; }
-    if (count++ < (long)seen.capacity()) seen.push_back(place + 4 * i);
-    return data[i];
-  }
-};
+RECORDED
+using Row = Recorded;
 #else
 using Row = float *__restrict;
 #endif
@@ -25,13 +15,13 @@ BODY
 }
 
 #ifdef COUNT
-extern "C" long traced(float *x, float *w, float *out, float *copy, long M, long N, long K,
-                       long at_w, long at_out, long at_copy, long *to, long room) {
-  seen.reserve(room);
-  product({x, 0, M * K}, {w, at_w, K * N}, {out, at_out, M * N}, {copy, at_copy, K * N}, M, N, K);
-  if (outside) return -outside;
-  std::copy(seen.begin(), seen.end(), to);
-  return count;
+extern "C" long traced(float *x, float *w, float *out, float *copy, const long *starts,
+                       const long *sizes, long M, long N, long K, unsigned *to, long most,
+                       long *outside) {
+  return recorded(to, most, outside, [&] {
+    product({x, 0, starts[0], sizes[0]}, {w, 1, starts[1], sizes[1]},
+            {out, 2, starts[2], sizes[2]}, {copy, 3, starts[3], sizes[3]}, M, N, K);
+  });
 }
 #else
 extern "C" long run(float *x, float *w, float *out, float *copy, long M, long N, long K) {

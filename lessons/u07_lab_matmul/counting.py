@@ -1,18 +1,19 @@
 """A product in C++ that a student writes as a whole function: what it computes and moves.
 
-    call = apart(source(text, "tiled", COUNT), "counted", COUNT_FLAGS)
+    call = apart(source(text), "counted", COUNT_FLAGS)
     seen = touched(call, Case(48, 112, 80, 4096, 16384))
     seen.result, moved(seen)             # the numbers, and how many moved between the levels
 
 The text is compiled around an array type that records each access (matmul.cpp,
-course_lib/bridges/recorded.h); two simulated caches then say what it moved. The caller
-decides where it is compiled and run: the notebook here, the checks in a limited process. Next room:
+course_lib/bridges/accesses.py); two simulated caches then say what it moved. The caller decides
+where it is compiled and run: the notebook here, the checks in a limited process. Next room:
 timing.py.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +21,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from course_lib.bridges import gxx
+from course_lib.bridges.accesses import HEADER, Accesses, accesses
+from course_lib.bridges.gxx import CppError
 from course_lib.cost.cache import Cache, misses_of
-from course_lib.cost.trace import LINE, Trace
+from course_lib.cost.trace import LINE
 
 # What each milestone's `matmul` takes beside the matrices and their extents.
 TAKES = {"naive": "", "tiled": ", long L1, long L2", "packed": ", long L1, long L2, Matrix room"}
 FRAME = Path(__file__).with_name("matmul.cpp").read_text()
-RECORDED = Path(gxx.__file__).with_name("recorded.h").read_text()
 OWN = 512  # bytes of an array of the program's own: what 16 vector registers of 8 numbers hold
 COUNT_FLAGS = ("-DCOUNT", "-O0", "-std=c++17", "-Wl,-z,defs", f"-Wlarger-than={OWN}",
                f"-Werror=larger-than={OWN}", "-fsanitize=bounds",
@@ -35,7 +36,6 @@ COUNT_FLAGS = ("-DCOUNT", "-O0", "-std=c++17", "-Wl,-z,defs", f"-Wlarger-than={O
 NAMES = ("x", "w", "out", "room")
 LEVELS = ("registers", "cache 1", "cache 2")
 REGISTERS, WAYS, MORE = OWN // 4, 8, 32
-WRITE = 1  # in the last bit of an access
 
 
 class Case(NamedTuple):
@@ -57,35 +57,33 @@ class Case(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Touched:
-    """What a call left in `out`, and its accesses, in order: an access outside ends it early."""
+class Touched(Accesses):
+    """What a call touched, what it left in `out`, and what is right."""
 
     case: Case
     result: np.ndarray
     right: np.ndarray
-    trace: Trace
-    writes: np.ndarray  # of the accesses, which are writes
-    count: int  # of the accesses, those beyond the room for them included
-    outside: tuple[str, int, int] | None  # the matrix, the index, and how many elements there are
-
-    def of(self, name: str, writes: bool | None = None) -> np.ndarray:
-        """The accesses of one matrix, as places in it: all, or the writes, or the reads."""
-        place = self.trace.places[name]
-        at = self.trace.addresses
-        chosen = (at >= place.start) & (at < place.stop)
-        if writes is not None:
-            chosen &= self.writes == writes
-        return (at[chosen] - place.start) // 4
 
 
-def source(text: str, milestone: str) -> str:
-    """The program around a student's text."""
+def source(text: str, milestone: str = "") -> str:
+    """The program around a student's text, whose `matmul` says which milestone it is for."""
+    milestone = milestone or milestone_of(text)
     takes = TAKES[milestone]
     gives = takes.replace("long ", "").replace("Matrix ", "")
-    frame = FRAME.replace("\nRECORDED\n", f"\n{RECORDED}\n")
+    frame = FRAME.replace("\nRECORDED\n", f"\n{HEADER}\n")
     return frame.replace("K TAKES", f"K{takes}").replace("K GIVES", f"K{gives}").replace(
         "\nTEXT\n", f"\n{text}\n"
     )  # fmt: skip
+
+
+def milestone_of(text: str) -> str:
+    """The milestone whose parameters the text's `matmul` has."""
+    for parameters in re.findall(r"\bvoid\s+matmul\s*\(([^()]*)\)", text):
+        kinds = re.findall(r"(?:^|,)\s*(?:const\s+)?(\w+)", parameters)
+        for name, more in TAKES.items():
+            if kinds == ["Matrix"] * 3 + ["long"] * 3 + re.findall("long|Matrix", more):
+                return name
+    raise CppError("The text defines no matmul with the parameters of naive, tiled or packed.")
 
 
 def room_for(case: Case) -> int:
@@ -103,20 +101,9 @@ def touched(call: Callable[..., Any], case: Case, most: float = 4.0, seed: int =
     rng = np.random.default_rng(seed)
     x, w = (rng.integers(-7, 8, size).astype(np.float32) / 2 for size in ((m, k), (k, n)))
     out, room = (np.full(size, np.nan, np.float32) for size in ((m, n), room_for(case)))
-    arrays = dict(zip(NAMES, (x, w, out, room), strict=True))
-    ends = np.cumsum([0, *(-(-a.nbytes // LINE) * LINE for a in arrays.values())])
-    starts, sizes = ends[:-1].astype(np.int64), np.array([a.size for a in arrays.values()])
-    to = np.zeros(int(most * (m * n * k + case.once)), np.uint32)
-    outside, right = np.zeros(2, np.int64), x @ w
-    given = (starts.copy(), sizes, *case, to, len(to), outside)
-    count = call(x, w, out, room, *given).value
-    accesses = to[: min(count, len(to))].astype(np.int64)
-    places = {name: range(start, start + arrays[name].nbytes)
-              for name, start in zip(NAMES, starts.tolist(), strict=True)}  # fmt: skip
-    where = NAMES[min(outside[0], 4) - 1] if outside[0] > 0 else ""
-    beyond = (where, int(outside[1]), arrays[where].size) if where else None
-    trace = Trace(accesses & ~WRITE, places)
-    return Touched(case, out, right, trace, (accesses & WRITE).astype(bool), count, beyond)
+    arrays: dict[str, np.ndarray] = dict(zip(NAMES, (x, w, out, room), strict=True))
+    seen = accesses(call, arrays, case, int(most * (m * n * k + case.once)))
+    return Touched(**vars(seen), case=case, result=out, right=x @ w)
 
 
 def moved(seen: Touched) -> dict[str, dict[str, int]]:

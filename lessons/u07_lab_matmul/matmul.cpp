@@ -18,20 +18,13 @@ void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K TAKES);
 extern "C" long counted(float *at_x, float *at_w, float *at_out, float *at_room, const long *starts,
                         const long *sizes, long M, long N, long K, long L1, long L2, unsigned *to,
                         long most, long *outside) {
-  record = {to, most, 0, {0, 0}};
   Matrix x(at_x, 0, starts[0], sizes[0]), w(at_w, 1, starts[1], sizes[1]);
   Matrix out(at_out, 2, starts[2], sizes[2]), room(at_room, 3, starts[3], sizes[3]);
-  try {
-    matmul(x, w, out, M, N, K GIVES);
-  } catch (Ended) {
-  }
-  outside[0] = record.outside[0];
-  outside[1] = record.outside[1];
-  return record.count;
+  return recorded(to, most, outside, [&] { matmul(x, w, out, M, N, K GIVES); });
 }
 // All memory that is not in `room` is a register or a loop's own variable.
 #pragma GCC poison new malloc calloc realloc alloca mmap vector thread_local asm __asm __asm__
-#pragma GCC poison record Record Ended Element Recorded counted
+#pragma GCC poison record Record Ended Element Recorded recorded counted
 #else
 extern "C" long timed(float *x, float *w, float *out, float *room, long M, long N, long K, long L1,
                       long L2) {

@@ -1,10 +1,11 @@
 """The tables of the lab: what each text moves between the levels, and how fast it is here.
 
     counts_table({"naive": naive(), "tiled": tiled()})       simulated, the same everywhere
-    rates_table({"naive": naive(), "tiled": tiled()}, blas_rates)
+    rates_table({"tiled": tiled(), "4 × 16": another}, blas_rates)
 
-A text is compiled for this processor and called in a process of its own, where an endless loop or
-a crash ends in an error message. Without g++, the tables are recorded. Next room: counting.py.
+A row has any name; the parameters of a text's `matmul` say which milestone it is for. It is
+compiled for this processor and called in a process of its own, where an endless loop or a crash
+ends in an error message. Without g++, the tables are recorded. Next room: counting.py.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ NO_COMPILER = f"There is no g++ here. These figures, of our own loops, were {BY_
 def counts_table(texts: Mapping[str, str]) -> Any:
     """For each text and each of two products, the numbers that move into each level for each
     multiply-add, below what a milestone allows."""
-    heads = ["product", "loops", *(f"{level} (numbers/multiply-add)" for level in LEVELS)]
+    heads = ["columns", "loops", *(f"{level} (numbers/multiply-add)" for level in LEVELS)]
     if compiler() is None:
         print(NO_COMPILER)
         return table(BY_GXX.data("counts"), heads)
@@ -49,19 +50,19 @@ def counts_table(texts: Mapping[str, str]) -> Any:
 
 
 def _counts(texts: Mapping[str, str], case: Case) -> list[list[Any]]:
-    work, product = case.m * case.n * case.k, f"{case.n} columns"
+    work, columns = case.m * case.n * case.k, str(case.n)
     rows: list[list[Any]] = []
-    for milestone, text in texts.items():
-        levels = into(milestone, text, case)
-        rows.append([product, milestone, *(levels[level] for level in LEVELS)])
+    for name, text in texts.items():
+        levels = into(text, case)
+        rows.append([columns, name, *(levels[level] for level in LEVELS)])
     limit = allowed(case, copied=case != COUNTED[0])
     milestone = "tiled" if case == COUNTED[0] else "packed"
-    return [*rows, [product, f"{milestone}, at most", *(limit[level] / work for level in LEVELS)]]
+    return [*rows, [columns, f"{milestone}, at most", *(limit[level] / work for level in LEVELS)]]
 
 
-def into(milestone: str, text: str, case: Case = COUNTED[0]) -> dict[str, float]:
+def into(text: str, case: Case = COUNTED[0]) -> dict[str, float]:
     """For each level, how many numbers move into it for each multiply-add."""
-    seen = touched(apart(source(text, milestone), "counted", COUNT_FLAGS), case)
+    seen = touched(apart(source(text), "counted", COUNT_FLAGS), case)
     if seen.outside:
         raise CppError("{}[{}] is outside: there are {:,} elements.".format(*seen.outside))
     _demand(seen.result, seen.right)
@@ -87,7 +88,7 @@ def rates_table(
         print(NO_COMPILER)
         return table(BY_GXX.data("rates"), heads)
     blas = list(blas_rates(TIMED, REPEAT))
-    rates = {name: [rate(name, text, sizes, caches) for sizes in TIMED]
+    rates = {name: [rate(text, sizes, caches) for sizes in TIMED]
              for name, text in texts.items()}  # fmt: skip
     rates["numpy, one thread"] = blas
     tell({name: each[0] for name, each in rates.items()})
@@ -95,14 +96,14 @@ def rates_table(
                   for name, each in rates.items()], heads)  # fmt: skip
 
 
-def rate(milestone: str, text: str, sizes: tuple[int, int, int], caches: tuple[int, int]) -> float:
+def rate(text: str, sizes: tuple[int, int, int], caches: tuple[int, int]) -> float:
     """FLOP/s of a text, from the processor time of its process, the best of some calls."""
     case = Case(*sizes, *caches)
     rng = np.random.default_rng(0)
     x, w = (rng.standard_normal(size, dtype=np.float32)
             for size in ((case.m, case.k), (case.k, case.n)))  # fmt: skip
     out, room = (np.zeros(size, np.float32) for size in ((case.m, case.n), room_for(case)))
-    call = apart(source(text, milestone), "timed", FLAGS, SECONDS)
+    call = apart(source(text), "timed", FLAGS, SECONDS)
     ran = call(x, w, out, room, *case, repeat=REPEAT)
     _demand(out, x @ w)
     return 2 * case.m * case.n * case.k / min(ran.seconds)

@@ -59,8 +59,8 @@ NEEDED = "running MLIR's passes needs torch-mlir, or Debian's mlir-22-tools"
 
 def passes_table() -> Any:
     """The passes that a pipeline may consist of."""
-    rows = [[name, does, options] for name, (does, options) in PASSES.items()]
-    return table(rows, ["pass", "what it does", "options"])
+    return table([[name, *words] for name, words in PASSES.items()],
+                 ["pass", "what it does", "options"])  # fmt: skip
 
 
 def asked_for() -> int:

@@ -89,7 +89,7 @@ def test_the_textbook_brings_a_line_of_w_for_each_number_that_it_uses():
 def test_the_recorded_counts_are_those_of_our_answers(name):
     for number, case in enumerate(timing.COUNTED):
         row = next(row for row in BY_GXX.data("counts")[4 * number :] if row[1] == name)
-        found = timing.into(name, ours(name), case)
+        found = timing.into(ours(name), case)
         assert [found[level] for level in LEVELS] == pytest.approx(row[2:], rel=5e-3)
 
 
@@ -124,7 +124,7 @@ def test_packing_is_what_an_even_width_takes():
     [
         (body("x[M * K] = 0;"), r"`x\[1\]` is outside: `x` has 1 elements"),
         (body("float a[4] = {}; for (long i = 0; i < 99; ++i) a[i] = i; out[0] = a[0];"),
-         "an index of an array of its own is outside"),
+         "an index of an array of your own is outside"),
         (body("*(volatile int *)8 = 1;"), "memory that it does not have"),
         (body("__builtin_exit(0);"), "it ended the process"),
         (body("float *p = &x[0];"), "g\\+\\+ does not accept the text"),
@@ -146,6 +146,16 @@ def test_what_is_wrong_with_a_text_is_said_in_a_sentence(text, problem):
 
 
 @needs_gxx
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [("tiled", "The registers hold 128 numbers"), ("packed", "sizes, caches and registers")],
+)
+def test_an_array_that_is_too_large_is_measured_by_its_own_sentence(name, sentence):
+    found = judged(f"float own[129];\n{ours(name)}", name)
+    assert found.problem == "An array has more than 128 numbers." and sentence in found.spec
+
+
+@needs_gxx
 def test_an_endless_loop_ends_and_the_next_text_is_judged(monkeypatch):
     monkeypatch.setattr(cpp, "LIMIT", 0.3)
     found = judged(body("for (volatile long i = 0;; ++i) {}"))
@@ -160,6 +170,13 @@ def test_a_text_cannot_read_the_course(missing):
         missing("bwrap")
     found = judged(f'%:include "{start.COURSE}/pyproject.toml"\n{ours("naive")}')
     assert "No such file" in found.got
+
+
+@needs_gxx
+def test_only_the_packed_product_is_told_about_room():
+    for name, holds in (("naive", "`out`"), ("tiled", "`out`"), ("packed", "`out` or `room`")):
+        wrong = re.sub(r"out\[(.*?)\] = ", r"out[\1] += ", ours(name))
+        assert f"comes from what {holds} held before" in judged(wrong, name).problem
 
 
 @needs_gxx
@@ -197,6 +214,16 @@ def test_the_tables_have_a_row_for_each_text(quick):
     shown = repr(timing.rates_table(texts, lambda sizes, repeat: [1e9, 1e9], told.append))
     assert [line.split()[0] for line in shown.splitlines()[1:]] == [*NAMES, "numpy,"]
     assert set(told[0]) == {*NAMES, "numpy, one thread"} and min(told[0].values()) > 0
+
+
+@needs_gxx
+def test_a_variant_has_a_row_of_its_own(quick):
+    """The parameters of a text say which milestone it is for, whatever its row is called."""
+    texts = {f"{name}, again": ours(name) for name in NAMES}
+    shown = repr(timing.rates_table(texts, lambda sizes, repeat: [1e9, 1e9]))
+    assert all(f"{name}, again " in shown for name in NAMES)
+    with pytest.raises(CppError, match="no matmul with the parameters of naive, tiled or packed"):
+        timing.rates_table({"tiled": body("").replace("long K", "int K")}, lambda *_: [1, 1])
 
 
 @needs_gxx

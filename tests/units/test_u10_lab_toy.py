@@ -10,13 +10,21 @@ import pytest
 pytest.importorskip("xdsl")
 pytest.importorskip("llvmlite")
 
+from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
+
 import lessons.u10_lab_toy.torch as lesson
 from autograder.check.framework import Stop, Wrong, mutants_of
 from autograder.check.packages import NEEDS
 from autograder.units.u10_lab_toy.checks import pipeline as checks
+from autograder.units.u10_lab_toy.checks.operation import right_module
 from autograder.units.u10_lab_toy.checks.pipeline import the_passes_lead_to_machine_code
 from course_lib.exercises import slot
 from course_lib.mlir.toy.affine_interp import ran
+from course_lib.mlir.toy.canonical import canonicalize
+from course_lib.mlir.toy.dialect import UNRANKED
+from course_lib.mlir.toy.generate import generate
+from course_lib.mlir.toy.parser import parse
 from course_lib.mlir.upstream import engine
 from course_lib.mlir.upstream.typed import by_dialect, typed
 from lessons.u10_lab_toy.toy import PARTS, SUMS, bills, saved
@@ -49,7 +57,9 @@ def test_the_numbers_in_the_graded_answer_are_those_of_the_table():
     assert (turned.nests + alone.nests, both.nests) == (3, 2)
     assert (turned.loads + alone.loads, both.loads) == (24, 18)
     assert (turned.stores + alone.stores, both.stores) == (15, 9)
-    assert saved(compiled) == 25 and "sum(y, 1)" in repr(bills(compiled))
+    shown = repr(bills(compiled)).splitlines()
+    assert shown[3].split() == ["these", "two", "together", "3", "24", "15"]
+    assert saved(compiled) == 25
     (best, *_) = slot("u10_lab_toy.levels").reference().samples
     assert "nest of three away, 6 of 24 loads and 6 of 15 stores" in best.text
 
@@ -91,6 +101,7 @@ def test_a_pass_that_is_not_in_the_table_is_not_run():
         ("location-snapshot{filename=x}", "no pipeline: a pass is a name|no pass"),
         ("func.func(cse", "not 'func.func"),
         ("cse," * 50, "at most 40 passes"),
+        ("cse{top-down, max=3}", "'top-down,' is no option: spaces stand between two"),
     ):
         with pytest.raises(ValueError, match=words.removeprefix("no pipeline: ")):
             typed(text, lesson.PASSES)
@@ -110,6 +121,39 @@ def test_where_no_tool_is_the_form_is_judged_and_a_sentence_says_what_is_missing
     assert lesson.level("cse").startswith("Not shown: running MLIR's passes needs torch-mlir")
     assert lesson.runs("cse").startswith("Not run: running MLIR's passes needs")
     assert "recorded with torch-mlir 20261001" in repr(lesson.levels_table("cse"))
+
+
+CARDS = [  # a change of our pipeline, the problem, and the lines that are shown
+    (("hoist-static-allocs", "hoist"), "Nothing runs: .* no such option hoist", ""),
+    (("convert-scf-to-cf,", "cse,convert-scf-to-cf,cse{x=1},"), "no such option x", ""),
+    (("modify-public-functions", ""), "@main returns memory", r"^ *llvm.func @main[^\n]*$"),
+    ((" hoist-static-allocs", ""), "3 calls of malloc and 0 of", r"@other(.|\n)*@malloc\("),
+    (("convert-arith-to-llvm,", ""), "are left", r"^( .*arith\..*\n){10}\.\.\. and \d+ more$"),
+]
+
+
+@pytest.mark.parametrize(("change", "problem", "shows"), CARDS)
+def test_a_card_shows_the_lines_that_are_wrong_and_no_whole_module(mlir, change, problem, shows):
+    with pytest.raises(Wrong, match=problem) as wrong:
+        the_passes_lead_to_machine_code(lambda: pipeline().replace(*change))
+    shown = wrong.value.program or ""
+    assert re.search(shows, shown) and len(shown.splitlines()) <= 11
+
+
+def test_a_sum_in_another_form_is_shown_beside_the_sentence():
+    text = operation(SUMS).replace(" along 0 :", " : 0 along")
+    with pytest.raises(Wrong, match="A sum is written in another form") as wrong:
+        right_module(lambda _: text, SUMS, "")
+    assert "the module says" in wrong.value.spec and "toy.sum %2 : 0 along" in wrong.value.got
+
+
+def test_a_reshape_to_an_unknown_shape_is_refused_in_words():
+    module = generate(parse("def main() { var x<2> = [[1, 2]]; print(x); }"), "x.toy")
+    (reshape,) = (op for op in module.walk() if op.name == "toy.reshape")
+    Rewriter.replace_value_with_new_type(reshape.results[0], UNRANKED)
+    canonicalize(module)
+    with pytest.raises(VerifyException, match=r"toy\.reshape"):
+        module.verify()
 
 
 def test_what_is_recorded_is_what_the_tools_say(mlir):

@@ -85,8 +85,8 @@ class ReshapeOfConstant(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
-        if isinstance(inner := op.input.owner, ConstantOp):
-            wanted = shape_of(op.result) or ()
+        wanted = shape_of(op.result)
+        if isinstance(inner := op.input.owner, ConstantOp) and wanted is not None:
             numbers = cast(tuple[float, ...], inner.value.get_values())
             if shape_of(op.input) == ():
                 numbers = numbers * dense([0.0], wanted).type.element_count()

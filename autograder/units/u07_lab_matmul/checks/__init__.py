@@ -16,6 +16,7 @@ from autograder.check.shown import returned
 from course_lib.bridges.gxx import CppError
 from lessons.u07_lab_matmul.counting import (
     COUNT_FLAGS,
+    OWN,
     Case,
     Touched,
     source,
@@ -29,6 +30,9 @@ SIZES = [(1, 1, 1), (1, 1, 0), (1, 17, 5), (7, 1, 3), (6, 16, 4), (2, 3, 0), (13
 LONGEST = 50_000  # characters of a text
 MOST = 2.0  # accesses for each multiply-add, and for each number
 DEFINES = "The text defines"
+SAME = "All that was said of sizes, caches and registers for `tiled` holds"
+REGISTERS = {"tiled": "The registers hold 128 numbers, and an array of your own may not have more",
+             "packed": SAME}  # fmt: skip
 
 for name in ("naive", "tiled", "packed"):
     background(f"u07_lab_matmul.{name}", "void matmul(", because="the line that g++ looks for")
@@ -53,11 +57,14 @@ def run(milestone: str, answer: Any, sizes: Iterable[int], most: float = MOST) -
         if not rest:
             raise Wrong(f"{first}.", program=shown(case)) from None
         problem = "g++ does not accept the text."
+        spec = DEFINES
         if "undefined reference to `matmul(" in rest:
             problem, rest = "The text defines no `matmul` with these parameters.", ""
-        raise Wrong(problem, got=rest, spec=DEFINES) from None
+        elif "exceeds maximum object size" in rest and milestone in REGISTERS:
+            problem, spec = f"An array has more than {OWN // 4} numbers.", REGISTERS[milestone]
+        raise Wrong(problem, got=rest, spec=spec) from None
     _inside(seen)
-    _right(seen)
+    _right(seen, "`out` or `room`" if milestone == "packed" else "`out`")
     return seen
 
 
@@ -76,14 +83,14 @@ def _inside(seen: Touched) -> None:
                     f"for {work:,} multiply-adds.", program=shown(seen.case))  # fmt: skip
 
 
-def _right(seen: Touched) -> None:
+def _right(seen: Touched, before: str) -> None:
     wrong = seen.result != seen.right  # exact in any order
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
         value, right = seen.result[row, column], seen.right[row, column]
         says = "was not written" if np.isnan(value) else f"is {value:g}"
         if np.isnan(value) and (row * seen.case.n + column) in seen.of("out", writes=True):
-            says = "is not a number: it comes from what `out` or `room` held before"
+            says = f"is not a number: it comes from what {before} held before"
         raise Wrong(f"{wrong.sum():,} of {wrong.size:,} elements are wrong. The first is "
                     f"out[{row}, {column}], which must be {right:g} and {says}.",
                     program=shown(seen.case))  # fmt: skip
@@ -103,14 +110,14 @@ def naive_is_the_product(naive):
 
 @checks("u07_lab_matmul.tiled", spec=["The function is right for all sizes that `naive` takes",
                                       "The same product in tiles", DEFINES, "L1 and L2 are "
-                                      "the sizes of the two caches in bytes"])  # fmt: skip
+                                      "the sizes of the two caches in bytes",
+                                      REGISTERS["tiled"]])  # fmt: skip
 def tiled_is_the_product(tiled):
     """The same nine sizes, few of them a multiple of any tile."""
     return multiplies("tiled", tiled)
 
 
-@checks("u07_lab_matmul.packed", spec=["All that was said of sizes, caches and registers for "
-                                       "`tiled` holds", DEFINES, "It holds no numbers at first",
+@checks("u07_lab_matmul.packed", spec=[SAME, DEFINES, "It holds no numbers at first",
                                        "`room` is memory for the copies"])  # fmt: skip
 def packed_is_the_product(packed):
     """The same nine sizes, in a room that holds no numbers."""

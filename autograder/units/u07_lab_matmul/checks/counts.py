@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.units.u07_lab_matmul.checks import CACHES, run, shown
+from autograder.units.u07_lab_matmul.checks import CACHES, REGISTERS, run, shown
 from course_lib.exercises import baselines
 from lessons.u07_lab_matmul.counting import Touched, allowed, jumps, moved
 
@@ -38,7 +38,7 @@ background("u07_lab_matmul.tiled", "L1 is at least 4,096, and L2 is at least twi
 
 @checks("u07_lab_matmul.tiled", spec=[
     LEAST, "What moves into the registers, into the first cache and into the second one is counted",
-    "The registers hold 128 numbers, and an array of your own may not have more",
+    REGISTERS["tiled"],
     "An access brings one number into a register, and a miss brings 16 into a cache",
     "This is counted with caches of 4,096 and 16,384 bytes, of 8 ways each, where N and K are odd "
     "multiples of 16"])  # fmt: skip

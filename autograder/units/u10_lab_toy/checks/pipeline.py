@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from autograder.check.framework import Stop, Wrong, checks
 from autograder.check.packages import NEEDS
 from autograder.check.shown import returned
 from course_lib.mlir.upstream.engine import engines
-from course_lib.mlir.upstream.typed import by_dialect, typed
+from course_lib.mlir.upstream.typed import by_dialect, lines_with, typed
 from lessons.u10_lab_toy.torch import PASSES, after, computed, right
 
 WRITE = "Write the passes that bring relu(x @ w) from linalg on tensors to LLVM's dialect"
@@ -26,6 +25,7 @@ MAIN = "The function @main takes three arrays, x, w and the result, and a progra
 COMPUTES = "It computes relu(x @ w) for all numbers"
 MEMORY = "It frees all memory that it allocates, or allocates none"
 OTHERS = "The same passes do this for other sizes, and for relu(x @ w + b) with a fourth array b"
+RETURNS = r"llvm\.func @main\([^)]*\) ->"
 CALLS = [("main", 0), ("main", 1), ("other", 2), ("biased", 4)]
 
 
@@ -50,27 +50,29 @@ def the_passes_lead_to_machine_code(pipeline):
         if not np.allclose(result, wanted, equal_nan=True):
             raise Wrong(f"@{name} computes {result.ravel()[:4].tolist()} ..., but must compute "
                         f"{wanted.ravel()[:4].tolist()} ...", got=got, spec=spec)  # fmt: skip
-    count = by_dialect(text)["llvm"]
-    return f"{len(names)} passes, {count} operations of LLVM's, run ({tool})"
+    return f"{len(names)} passes, {by_dialect(text)['llvm']} operations of LLVM's, run ({tool})"
 
 
 def _lowered(got: str, names: Sequence[str]) -> tuple[str, str]:
     """The module after the passes, with LLVM's operations alone, and the tool that ran them."""
     done = after(got)
     text = done.states[-1].text if done.states else ""
-    wrong = partial(Wrong, program=text, got=got)
     if done.trouble:
-        last = names[max(len(done.states) - 1, 0)]
-        raise wrong(f"The pass `{last}` fails: {_short(done.trouble)}", spec=LLVM)
+        what = f"The pass `{names[len(done.states) - 1]}` fails" if done.states else "Nothing runs"
+        raise Wrong(f"{what}: {_short(done.trouble)}", got=got, spec=LLVM)
     kinds = {dialect: count for dialect, count in by_dialect(text).items() if dialect != "llvm"}
-    if kinds:
-        words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
-        raise wrong(f"Operations of other dialects are left: {words}.", spec=LLVM)
-    if re.search(r"llvm\.func @main\([^)]*\) ->", text):
-        raise wrong("@main returns something, but the caller provides the memory.", spec=MAIN)
+    words = ", ".join(f"{count} of {dialect}" for dialect, count in kinds.items())
+    left = "|".join(kinds.keys() - {"builtin"}) or "builtin"  # casts are left by the others
     asked, given = (len(re.findall(rf"llvm\.call @{name}\(", text)) for name in ("malloc", "free"))
-    if asked != given:
-        raise wrong(f"There are {asked} calls of malloc and {given} of free.", spec=MEMORY)
+    for wrong, problem, spec, lines in [
+        (kinds, f"Operations of other dialects are left: {words}.", LLVM, rf"\b({left})\."),
+        (re.search(RETURNS, text), "@main returns something, but the caller provides the memory.",
+         MAIN, RETURNS),
+        (asked != given, f"There are {asked} calls of malloc and {given} of free.", MEMORY,
+         r"llvm\.func|@(malloc|free)\("),
+    ]:  # fmt: skip
+        if wrong:
+            raise Wrong(problem, program=lines_with(text, lines), got=got, spec=spec)
     return text, done.tool
 
 

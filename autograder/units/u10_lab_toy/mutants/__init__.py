@@ -12,7 +12,6 @@ NUMBER = "not isinstance(axis, ast.Number) or axis.value != int(axis.value)"
 SHAPES = "infer_shapes, lambda"
 OTHER_END, REVERSED = "axis = len(shape) - 1 - op.axis.value.data", "[::-1])"
 RESTORED = "done.append(TransposeOp(done[0].result, op.result.type))"
-ONE = "shape[op.axis.value.data] == 1"
 INSIDE = "$input `along` $axis `:`"
 
 mutants(
@@ -31,6 +30,7 @@ mutants(
                              "an axis is a whole number', call.place"),
     operand_of_any_type=("input = operand_def(TENSOR)", "input = operand_def()"),
     result_of_any_type=("result = result_def(TENSOR)", "result = result_def()"),
+    in_another_form=(INSIDE, "$input `over` $axis `:`"),
     with_effects=("traits = traits_def(Pure())", ""),
     shapes_last=(f"inline, open_structs, {SHAPES}", "inline, open_structs, lambda"),
     no_structs=(f"inline, open_structs, {SHAPES}", f"inline, {SHAPES}"),
@@ -43,7 +43,7 @@ mutants(
         "isinstance(op.input.owner, TransposeOp) and len([*op.input.uses]) == 1"),
     no_pattern_for_transposes=("[SumOfTranspose(), SumOfOne()]", "[SumOfOne()]"),
     no_pattern_for_one_element=("[SumOfTranspose(), SumOfOne()]", "[SumOfTranspose()]"),
-    one_along_any_axis=(ONE, "1 in shape"),
+    one_along_any_axis=("shape[op.axis.value.data] == 1", "1 in shape"),
 )  # fmt: skip
 alternatives(
     "u10_lab_toy.operation",
