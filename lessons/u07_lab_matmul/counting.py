@@ -31,7 +31,7 @@ TAKES = {"naive": "", "tiled": ", long L1, long L2", "packed": ", long L1, long 
 FRAME = Path(__file__).with_name("matmul.cpp").read_text()
 OWN = 512  # bytes of an array of the program's own: what 16 vector registers of 8 numbers hold
 COUNT_FLAGS = ("-DCOUNT", "-O0", "-std=c++17", "-Wl,-z,defs", f"-Wlarger-than={OWN}",
-               f"-Werror=larger-than={OWN}", "-fsanitize=bounds",
+               f"-Werror=larger-than={OWN}", "-Werror=vla", "-fsanitize=bounds",
                "-fsanitize-undefined-trap-on-error")  # fmt: skip
 NAMES = ("x", "w", "out", "room")
 LEVELS = ("registers", "cache 1", "cache 2")

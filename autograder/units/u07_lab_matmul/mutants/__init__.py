@@ -42,6 +42,22 @@ void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {{
 """
 
 
+@mutant("u07_lab_matmul.naive")
+def sums_of_a_line_at_a_time():
+    return """
+void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
+  for (long m = 0; m < M; ++m)
+    for (long n = 0; n < N; n += 16) {
+      float sums[16] = {};
+      long columns = std::min(16L, N - n);
+      for (long k = 0; k < K; ++k)
+        for (long j = 0; j < columns; ++j) sums[j] += x[m * K + k] * w[k * N + n + j];
+      for (long j = 0; j < columns; ++j) out[m * N + n + j] = sums[j];
+    }
+}
+"""
+
+
 @alternative("u07_lab_matmul.naive")
 def with_a_function_for_a_row():
     return """
@@ -84,6 +100,10 @@ mutants(
     no_rest_of_columns=("columns = std::min(COLUMNS, N - n)", "columns = COLUMNS"),
     nothing_without_k=("k == 0 || k < K", "k < K"),
     the_last_block_of_k=(PUT, "sums[i][j];"),
+    no_block_in_small_caches=(HEIGHT, "(L2 - 2 * L1) / (4 * depth) / ROWS * ROWS;", TOP,
+                              "for (long top = 0; top <= (M - 1) / height * height; top += height)"),
+    a_strip_in_an_array_of_any_size=("row[COLUMNS] = {};",
+                                     "strip[(end - begin) * COLUMNS + 1], *row = strip;"),
 )  # fmt: skip
 
 
