@@ -100,8 +100,8 @@ mutants(
     no_rest_of_columns=("columns = std::min(COLUMNS, N - n)", "columns = COLUMNS"),
     nothing_without_k=("k == 0 || k < K", "k < K"),
     the_last_block_of_k=(PUT, "sums[i][j];"),
-    no_block_in_small_caches=(HEIGHT, "(L2 - 2 * L1) / (4 * depth) / ROWS * ROWS;", TOP,
-                              "for (long top = 0; top <= (M - 1) / height * height; top += height)"),
+    no_block_in_small_caches=(HEIGHT, "(L2 - 2 * L1) / (4 * depth) / ROWS * ROWS;",
+                              TOP, TOP.replace("top < M", "top <= (M - 1) / height * height")),
     a_strip_in_an_array_of_any_size=("row[COLUMNS] = {};",
                                      "strip[(end - begin) * COLUMNS + 1], *row = strip;"),
 )  # fmt: skip
