@@ -131,6 +131,7 @@ def test_packing_is_what_an_even_width_takes():
         (body("float *p = new float[9];"), "g\\+\\+ does not accept the text"),
         (body("float *p = (float *)__builtin_malloc(M);"), "g\\+\\+ does not accept the text"),
         (body("float a[M]; out[0] = a[0];"), "An array has no constant size"),
+        (body("out[0] = **(float **)&x;"), "memory that it does not have"),
         (body("record.count = 0;"), "g\\+\\+ does not accept the text"),
         ('asm(".incbin \\"/etc/passwd\\"");' + body(""), "g\\+\\+ does not accept the text"),
         (body("").replace("matmul", "product"), "defines no `matmul` with these parameters"),

@@ -29,6 +29,7 @@ alternatives(
     "u07_lab_matmul.naive",
     a_double=lambda: NAIVE.format(type="double", x="x[m * K + k]", w="w[k * N + n]"),
     pointers=lambda: NAIVE.format(type="float", x="*(x + m * K + k)", w="(w + k * N)[n]"),
+    number_first=lambda: NAIVE.format(type="float", x="(m * K + x)[k]", w="*(k * N + (w + n))"),
 )
 NAIVE = """
 void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {{
@@ -69,6 +70,22 @@ static float dot(Matrix row, Matrix column, int K, int N) {
 void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
   for (int i = 0; i < M * N; ++i)
     out[i] = dot(x + i / N * K, w + i % N, K, N);
+}
+"""
+
+
+@alternative("u07_lab_matmul.naive")
+def walks_to_an_end():
+    return """
+void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
+  Matrix at = out, end = out + M * N;
+  for (Matrix row = x; at != end; row += K)
+    for (long n = 0; n < N; ++n, ++at) {
+      float sum = 0;
+      Matrix column = w + n + K * N;
+      for (Matrix one = row + K; one > row; sum += *--one * *column) column -= N;
+      *at = sum;
+    }
 }
 """
 
