@@ -153,7 +153,7 @@ def test_a_sum_in_another_form_is_shown_beside_the_sentence():
 
 
 def test_an_axis_that_fits_no_attribute_is_refused_at_the_call():
-    with pytest.raises(ToyError, match="out of range for type i64(.|\n)*at line:1:20"):
+    with pytest.raises(ToyError, match=r"out of range for type i64(.|\n)*at line:1:20"):
         operation("def main() { print(sum([1, 2], 100000000000000000000)); }")
 
 
