@@ -12,6 +12,7 @@ struct Record {
   long outside[2];        // the array, and the index that it does not have
 };
 static Record record;
+static float *recorded_data[8];  // of each array; so that no array and no element has an address
 struct Ended {};
 
 template <class T> struct Whole {};
@@ -20,17 +21,17 @@ template <> struct Whole<long> { using type = long; };
 
 // What stands for one element, and only where it is used: `auto a = x[3];` would be no number yet.
 class Element {
-  float &value;
+  long number, at;  // which array, and which of its elements
   unsigned place;
   void note(unsigned write) const {
     if (record.count++ >= record.most) throw Ended();
     record.to[record.count - 1] = place + write;
   }
-  float read() const { note(0); return value; }
-  void write(float other) const { note(1); value = other; }
+  float read() const { note(0); return recorded_data[number][at]; }
+  void write(float other) const { note(1); recorded_data[number][at] = other; }
 
  public:
-  Element(float &value, unsigned place) : value(value), place(place) {}
+  Element(long number, long at, unsigned place) : number(number), at(at), place(place) {}
   // Without this, `i < N ? x[i] : 0` would be a whole number. With 0.0f it is a float.
   template <class T, class = typename Whole<T>::type> Element(T) = delete;
   operator float() const && { return read(); }
@@ -46,26 +47,37 @@ class Element {
 };
 
 class Recorded {
-  float *data;
   long number, start, size, at = 0;  // which array, its first byte, its elements, and where we are
 
  public:
   Recorded(float *data, long number, long start, long size)
-      : data(data), number(number), start(start), size(size) {}
+      : number(number), start(start), size(size) { recorded_data[number] = data; }
   Element operator[](long i) const {
     if (at + i < 0 || at + i >= size) {
       record.outside[0] = number + 1;
       record.outside[1] = at + i;
       throw Ended();
     }
-    return Element(data[at + i], start + 4 * (at + i));
+    return Element(number, at + i, start + 4 * (at + i));
   }
   Element operator*() const { return (*this)[0]; }
   Recorded operator+(long i) const { Recorded moved = *this; moved.at += i; return moved; }
   Recorded operator-(long i) const { return *this + -i; }
+  friend Recorded operator+(long i, const Recorded &array) { return array + i; }
   Recorded &operator+=(long i) { at += i; return *this; }
+  Recorded &operator-=(long i) { at -= i; return *this; }
   Recorded &operator++() { return *this += 1; }
+  Recorded &operator--() { return *this -= 1; }
   Recorded operator++(int) { Recorded before = *this; at += 1; return before; }
+  Recorded operator--(int) { Recorded before = *this; at -= 1; return before; }
+  // Both are places in one array, as for pointers.
+  long operator-(const Recorded &other) const { return at - other.at; }
+  bool operator==(const Recorded &other) const { return at == other.at; }
+  bool operator!=(const Recorded &other) const { return at != other.at; }
+  bool operator<(const Recorded &other) const { return at < other.at; }
+  bool operator>(const Recorded &other) const { return at > other.at; }
+  bool operator<=(const Recorded &other) const { return at <= other.at; }
+  bool operator>=(const Recorded &other) const { return at >= other.at; }
 };
 
 // Runs a program that touches arrays. How many accesses it made; `outside` says which one ended it.

@@ -6,9 +6,9 @@
 
 The text is the body of a function of x, w, out (flat, row-major), the extents M, N, K, and `copy`,
 memory for a packed w. It is compiled twice: with arrays in place of the pointers that check each
-index and write down each address (`course_lib/bridges/accesses.py`), so that the simulator counts
-what the loops touch; and then as it is, to be timed. What the body declares itself is not counted.
-Both run in processes of their own, where an endless loop costs a sentence. Next room:
+index and record each address (`course_lib/bridges/accesses.py`), so that the simulator counts what
+the loops touch; and then as it is, to be timed. What the body declares itself is not counted. Both
+run in processes of their own, where an endless loop costs a sentence. Next room:
 autograder/units/u07/checks.
 """
 

@@ -5,8 +5,8 @@
     seen.result, moved(seen)             # the numbers, and how many moved between the levels
 
 The text is compiled around an array type that records each access (matmul.cpp,
-course_lib/bridges/accesses.py); two simulated caches then say what it moved. The caller
-decides where it is compiled and run: the notebook here, the checks in a limited process. Next room:
+course_lib/bridges/accesses.py); two simulated caches then say what it moved. The caller decides
+where it is compiled and run: the notebook here, the checks in a limited process. Next room:
 timing.py.
 """
 
@@ -31,7 +31,7 @@ TAKES = {"naive": "", "tiled": ", long L1, long L2", "packed": ", long L1, long 
 FRAME = Path(__file__).with_name("matmul.cpp").read_text()
 OWN = 512  # bytes of an array of the program's own: what 16 vector registers of 8 numbers hold
 COUNT_FLAGS = ("-DCOUNT", "-O0", "-std=c++17", "-Wl,-z,defs", f"-Wlarger-than={OWN}",
-               f"-Werror=larger-than={OWN}", "-fsanitize=bounds",
+               f"-Werror=larger-than={OWN}", "-Werror=vla", "-fsanitize=bounds",
                "-fsanitize-undefined-trap-on-error")  # fmt: skip
 NAMES = ("x", "w", "out", "room")
 LEVELS = ("registers", "cache 1", "cache 2")

@@ -24,7 +24,9 @@ extern "C" long counted(float *at_x, float *at_w, float *at_out, float *at_room,
 }
 // All memory that is not in `room` is a register or a loop's own variable.
 #pragma GCC poison new malloc calloc realloc alloca mmap vector thread_local asm __asm __asm__
-#pragma GCC poison record Record Ended Element Recorded recorded counted
+#pragma GCC poison aligned_alloc memalign posix_memalign valloc sbrk
+#pragma GCC poison __builtin_malloc __builtin_calloc __builtin_realloc __builtin_alloca
+#pragma GCC poison record recorded_data Record Ended Element Recorded recorded counted
 #else
 extern "C" long timed(float *x, float *w, float *out, float *room, long M, long N, long K, long L1,
                       long L2) {

@@ -51,10 +51,10 @@ def tiled() -> str:
 
     What moves into the registers, into the first cache and into the second one is counted. Each may
     get twice the least, which is 2·M·N·K/√S numbers where it holds S, and in addition each number
-    of the three matrices once. The registers hold 128 numbers, and an array of your own may not
-    have more. An access brings one number into a register, and a miss brings 16 into a cache. This
-    is counted with caches of 4,096 and 16,384 bytes, of 8 ways each, where N and K are odd
-    multiples of 16.
+    of the three matrices once. The registers hold 128 numbers, and an array of your own has a
+    constant size of at most 128. An access brings one number into a register, and a miss brings 16
+    into a cache. This is counted with caches of 4,096 and 16,384 bytes, of 8 ways each, where N and
+    K are odd multiples of 16.
     """
     return """
     const long ROWS = 6, COLUMNS = 16;

@@ -23,6 +23,7 @@ from xdsl.builder import Builder
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.exceptions import VerifyException
 
 from course_lib.mlir.toy import ast
 from course_lib.mlir.toy.dialect import (
@@ -211,7 +212,10 @@ class _Function:
                     raise ToyError(f"transpose takes one array, got {len(given)}", place)
                 return self.add(TransposeOp(self.array(given[0], "transpose")), place).result
             case ast.Call(place=place, function=name) if name in self.known.operations:
-                made = self.known.operations[name](expr, lambda given: self.array(given, name))
+                try:
+                    made = self.known.operations[name](expr, lambda given: self.array(given, name))
+                except VerifyException as error:  # an attribute that cannot be
+                    raise ToyError(str(error), place) from None
                 return self.add(made, place).results[0]
             case ast.Call(place=place):
                 results = self.call(expr)

@@ -27,12 +27,13 @@ CACHES = (4096, 16384)
 # One element, single rows and columns, K = 0, a tile and one more, several blocks of each.
 SIZES = [(1, 1, 1), (1, 1, 0), (1, 17, 5), (7, 1, 3), (6, 16, 4), (2, 3, 0), (13, 15, 17),
          (70, 33, 9), (5, 90, 71)]  # fmt: skip
+OTHER_CACHES = [(33, 18, 40, 4096, 8192), (40, 20, 70, 5000, 10_001)]
 LONGEST = 50_000  # characters of a text
 MOST = 2.0  # accesses for each multiply-add, and for each number
 DEFINES = "The text defines"
 SAME = "All that was said of sizes, caches and registers for `tiled` holds"
-REGISTERS = {"tiled": "The registers hold 128 numbers, and an array of your own may not have more",
-             "packed": SAME}  # fmt: skip
+REGISTERS = {"tiled": "The registers hold 128 numbers, and an array of your own has a constant "
+             "size of at most 128", "packed": SAME}  # fmt: skip
 
 for name in ("naive", "tiled", "packed"):
     background(f"u07_lab_matmul.{name}", "void matmul(", because="the line that g++ looks for")
@@ -62,6 +63,8 @@ def run(milestone: str, answer: Any, sizes: Iterable[int], most: float = MOST) -
             problem, rest = "The text defines no `matmul` with these parameters.", ""
         elif "exceeds maximum object size" in rest and milestone in REGISTERS:
             problem, spec = f"An array has more than {OWN // 4} numbers.", REGISTERS[milestone]
+        elif "-Werror=vla" in rest:
+            problem, spec = "An array has no constant size.", REGISTERS.get(milestone, DEFINES)
         raise Wrong(problem, got=rest, spec=spec) from None
     _inside(seen)
     _right(seen, "`out` or `room`" if milestone == "packed" else "`out`")
@@ -69,7 +72,8 @@ def run(milestone: str, answer: Any, sizes: Iterable[int], most: float = MOST) -
 
 
 def shown(case: Case) -> str:
-    return f"{case.m} × {case.n} × {case.k} (M × N × K)"
+    caches = f", L1 = {case.first:,} and L2 = {case.second:,}" * (case[3:] != CACHES)
+    return f"{case.m} × {case.n} × {case.k} (M × N × K){caches}"
 
 
 def _inside(seen: Touched) -> None:
@@ -111,21 +115,22 @@ def naive_is_the_product(naive):
 @checks("u07_lab_matmul.tiled", spec=["The function is right for all sizes that `naive` takes",
                                       "The same product in tiles", DEFINES, "L1 and L2 are "
                                       "the sizes of the two caches in bytes",
+                                      "L1 is at least 4,096, and L2 is at least twice L1",
                                       REGISTERS["tiled"]])  # fmt: skip
 def tiled_is_the_product(tiled):
-    """The same nine sizes, few of them a multiple of any tile."""
-    return multiplies("tiled", tiled)
+    """The same nine sizes, few of them a multiple of any tile, and two for other caches."""
+    return multiplies("tiled", tiled, SIZES + OTHER_CACHES)
 
 
 @checks("u07_lab_matmul.packed", spec=[SAME, DEFINES, "It holds no numbers at first",
                                        "`room` is memory for the copies"])  # fmt: skip
 def packed_is_the_product(packed):
-    """The same nine sizes, in a room that holds no numbers."""
-    return multiplies("packed", packed)
+    """The same sizes and caches, in a room that holds no numbers."""
+    return multiplies("packed", packed, SIZES + OTHER_CACHES)
 
 
 def multiplies(milestone: str, answer: Any, sizes: Iterable[tuple[int, ...]] = SIZES) -> str:
-    tried = [run(milestone, answer, (*size, *CACHES), most=40.0) for size in sizes]
+    tried = [run(milestone, answer, (*size, *CACHES)[:5], most=40.0) for size in sizes]
     return f"{len(tried)} sizes"
 
 
@@ -158,3 +163,6 @@ def textbook(seen: Touched) -> None:
         if (reads := len(seen.of(name))) != work:
             raise Wrong(f"`{name}` is read {reads:,} times for {work:,} multiply-adds.",
                         program=where, spec=READS)  # fmt: skip
+    if (np.diff(np.flatnonzero(seen.writes), prepend=-1) != 2 * seen.case.k + 1).any():
+        raise Wrong(f"Before each write to `out`, there must be the {2 * seen.case.k} reads of its "
+                    "sum.", program=where, spec=ORDER)  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, checks
 from autograder.units.u07_lab_matmul.checks import CACHES, REGISTERS, run, shown
 from course_lib.exercises import baselines
 from lessons.u07_lab_matmul.counting import Touched, allowed, jumps, moved
@@ -32,9 +32,6 @@ FRONT = (
 INTO = {"registers": "into the registers", "cache 1": "into the first cache",
         "cache 2": "into the second cache"}  # fmt: skip
 
-background("u07_lab_matmul.tiled", "L1 is at least 4,096, and L2 is at least twice L1",
-           because="what the function may rely on")  # fmt: skip
-
 
 @checks("u07_lab_matmul.tiled", spec=[
     LEAST, "What moves into the registers, into the first cache and into the second one is counted",
@@ -54,8 +51,8 @@ def tiled_moves_little(tiled):
           "as many numbers as `x` and `w` would have with 32 more rows of `x` and 32 more columns"],
 )  # fmt: skip
 def packed_reads_its_copies(packed):
-    """What a product of 40 × 96 × 72 reads, and in which order."""
-    front_to_back(run("packed", packed, (40, 96, 72, *CACHES)))
+    """What a product of 70 × 96 × 72 reads, and in which order."""
+    front_to_back(run("packed", packed, (70, 96, 72, *CACHES)))
 
 
 def front_to_back(seen: Touched) -> None:

@@ -29,6 +29,7 @@ alternatives(
     "u07_lab_matmul.naive",
     a_double=lambda: NAIVE.format(type="double", x="x[m * K + k]", w="w[k * N + n]"),
     pointers=lambda: NAIVE.format(type="float", x="*(x + m * K + k)", w="(w + k * N)[n]"),
+    number_first=lambda: NAIVE.format(type="float", x="(m * K + x)[k]", w="*(k * N + (w + n))"),
 )
 NAIVE = """
 void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {{
@@ -39,6 +40,22 @@ void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {{
       out[m * N + n] = sum;
     }}
 }}
+"""
+
+
+@mutant("u07_lab_matmul.naive")
+def sums_of_a_line_at_a_time():
+    return """
+void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
+  for (long m = 0; m < M; ++m)
+    for (long n = 0; n < N; n += 16) {
+      float sums[16] = {};
+      long columns = std::min(16L, N - n);
+      for (long k = 0; k < K; ++k)
+        for (long j = 0; j < columns; ++j) sums[j] += x[m * K + k] * w[k * N + n + j];
+      for (long j = 0; j < columns; ++j) out[m * N + n + j] = sums[j];
+    }
+}
 """
 
 
@@ -53,6 +70,22 @@ static float dot(Matrix row, Matrix column, int K, int N) {
 void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
   for (int i = 0; i < M * N; ++i)
     out[i] = dot(x + i / N * K, w + i % N, K, N);
+}
+"""
+
+
+@alternative("u07_lab_matmul.naive")
+def walks_to_an_end():
+    return """
+void matmul(Matrix x, Matrix w, Matrix out, long M, long N, long K) {
+  Matrix at = out, end = out + M * N;
+  for (Matrix row = x; at != end; row += K)
+    for (long n = 0; n < N; ++n, ++at) {
+      float sum = 0;
+      Matrix column = w + n + K * N;
+      for (Matrix one = row + K; one > row; sum += *--one * *column) column -= N;
+      *at = sum;
+    }
 }
 """
 
@@ -84,6 +117,10 @@ mutants(
     no_rest_of_columns=("columns = std::min(COLUMNS, N - n)", "columns = COLUMNS"),
     nothing_without_k=("k == 0 || k < K", "k < K"),
     the_last_block_of_k=(PUT, "sums[i][j];"),
+    no_block_in_small_caches=(HEIGHT, "(L2 - 2 * L1) / (4 * depth) / ROWS * ROWS;",
+                              TOP, TOP.replace("top < M", "top <= (M - 1) / height * height")),
+    a_strip_in_an_array_of_any_size=("row[COLUMNS] = {};",
+                                     "strip[(end - begin) * COLUMNS + 1], *row = strip;"),
 )  # fmt: skip
 
 

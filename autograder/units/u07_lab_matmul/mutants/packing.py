@@ -10,6 +10,9 @@ BLOCK = "block = room, "
 PUT = "first ? sums[i][j] : out[i * N + j] + sums[i][j];"
 TO, ZEROS = "to[i * width + j]", "j < lines ? from[j * apart + i * step] : 0.0f;"
 READ = "from[j * apart + i * step]"
+PACKS_W = ("for (long n = 0; n < N; n += COLUMNS) pack(w + k * N + n, std::min(COLUMNS, N - n), 1, "
+           "depth, N, panel + n * depth, COLUMNS);")  # fmt: skip
+BLOCK_OF_X = "long bottom = std::min(top + height, M);"
 mutants(
     "u07_lab_matmul.packed",
     registers_alone=(MOST, "most = std::max(K, 1L)", HEIGHT, "height = M"),
@@ -21,6 +24,7 @@ mutants(
     packs_x_for_each_strip=("block + (m - top) * depth, panel",
                             "(pack(x + m * K + k, std::min(ROWS, bottom - m), K, depth, 1, block + "
                             "(m - top) * depth, ROWS), block + (m - top) * depth), panel"),
+    packs_w_for_each_block_of_x=(BLOCK_OF_X, f"{BLOCK_OF_X} if (top > 0) {PACKS_W}"),
     reads_beyond_the_last_row=(ZEROS, f"{READ};"),
     the_last_block_of_k=(PUT, "sums[i][j];"),
     nothing_without_k=("k == 0 || k < K", "k < K"),

@@ -13,9 +13,8 @@ from autograder.units.u10_lab_toy.checks import Chain, program_of, refused
 from autograder.units.u10_lab_toy.checks.operation import meant
 
 COMPILE = "Compile a program with sums, through loops of your own, and run it"
-AFTER = (
-    "the text of the module after `to_affine`, with your loops in it, and what the program prints"
-)
+AFTER = ("the text of the module after `to_affine`, with your loops in it, and what the program "
+         "prints")  # fmt: skip
 PROGRAM = "a Toy program"
 ANY = "The loops compute the sum of any operand along any axis"
 NUMBER = "also where the result is a single number"
@@ -139,10 +138,7 @@ PROGRAMS = [
 MISFITS = [
     ("def main() { var x = sum([[1, 2]], 0) + sum([[1, 2]], 1); print(1); }\n", UNUSED),
     ("def f(a) { return sum(a, 1); }\ndef main() { var x = f([1, 2]); print(1); }\n", UNUSED),
-    (
-        "struct S { var a; }\ndef main() { S s = {[1, 2]}; var x = sum(s.a, 1); print(1); }\n",
-        UNUSED,
-    ),
+    ("struct S { var a; }\ndef main() { S s = {[1]}; var x = sum(s.a, 1); print(1); }\n", UNUSED),
     ("def main() { print(sum([[1, 2]], 0) * [1]); }\n", FIT),
 ]
 

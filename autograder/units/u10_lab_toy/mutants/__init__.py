@@ -33,10 +33,12 @@ mutants(
     in_another_form=(INSIDE, "$input `over` $axis `:`"),
     with_effects=("traits = traits_def(Pure())", ""),
     shapes_last=(f"inline, open_structs, {SHAPES}", "inline, open_structs, lambda"),
+    canonicalizes_before_shapes=(SHAPES, f"canonicalize, {SHAPES}"),
     no_structs=(f"inline, open_structs, {SHAPES}", f"inline, {SHAPES}"),
     without_inlining=(f"inline, open_structs, {SHAPES}", f"open_structs, {SHAPES}"),
     the_same_axis_of_the_transpose=(OTHER_END, "axis = op.axis.value.data", REVERSED, "[:])"),
     forgets_the_order_of_the_others=(RESTORED, "pass", REVERSED, "[:])"),
+    transposes_unless_sizes_are_equal=("len(shape) > 2", "len(set(op.inferred([shape]))) > 1"),
     transposes_every_result=("len(shape) > 2", "len(shape) > 0"),
     only_transposes_with_one_user=(
         "isinstance(op.input.owner, TransposeOp)",

@@ -9,6 +9,8 @@ BUFFERS = ("one-shot-bufferize{bufferize-function-boundaries "
 OUT = "buffer-results-to-out-params{modify-public-functions hoist-static-allocs}"
 LOOPS = "convert-linalg-to-loops,convert-scf-to-cf"
 LLVM = "convert-arith-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm"
+COPIED = "buffer-results-to-out-params{modify-public-functions}"
+ALIGNED = LLVM.replace("to-llvm,convert-func", "to-llvm{use-aligned-alloc},convert-func")
 CASTS = "reconcile-unrealized-casts"
 
 
@@ -30,13 +32,14 @@ mutants(
                                 "convert-cf-to-llvm", CASTS),
     without_the_boundaries=_of("one-shot-bufferize", OUT, LOOPS, LLVM, CASTS),
     returns_its_result=_of(BUFFERS, LOOPS, LLVM, CASTS),
-    loses_memory=_of(BUFFERS, "buffer-results-to-out-params{modify-public-functions}", LOOPS, LLVM,
-                     CASTS),
+    loses_memory=_of(BUFFERS, COPIED, LOOPS, LLVM, CASTS),
+    loses_aligned_memory=_of(BUFFERS, COPIED, LOOPS, ALIGNED, CASTS),
 )  # fmt: skip
 alternatives(
     "u10_lab_toy.pipeline",
-    gives_the_memory_back=_of(BUFFERS, "buffer-results-to-out-params{modify-public-functions}",
-                              "buffer-deallocation-pipeline", LOOPS, LLVM, CASTS),
+    gives_the_memory_back=_of(BUFFERS, COPIED, "buffer-deallocation-pipeline", LOOPS, LLVM, CASTS),
+    gives_aligned_memory_back=_of(BUFFERS, COPIED, "buffer-deallocation-pipeline", LOOPS, ALIGNED,
+                                  CASTS),
     through_affine_loops=_of(BUFFERS, OUT, "func.func(convert-linalg-to-affine-loops)",
                              "lower-affine", "convert-scf-to-cf", LLVM, CASTS),
     named_operations_first=_of(" linalg-generalize-named-ops", "canonicalize", "cse", BUFFERS, OUT,
