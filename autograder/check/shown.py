@@ -69,13 +69,21 @@ def call_shown(slot_name: str, args: tuple, kwargs: dict) -> Graph | str:
     named = {key: value for key, value in kwargs.items() if key != BESIDE}
     if len(args) == 1 and not named and isinstance(args[0], Graph):
         return args[0]
-    texts = [v for v in (*args, *named.values()) if isinstance(v, str) and "\n" in v]
+    texts = [v for v in (*args, *named.values()) if _is_program(v)]
     if len(texts) == 1:
         args = tuple(_TEXT if value is texts[0] else value for value in args)
         named = {key: _TEXT if value is texts[0] else value for key, value in named.items()}
     parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in named.items()]
     call = f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
-    return f"{call}, where text is\n{shown(texts[0])}" if len(texts) == 1 else call
+    return f"{call}, where text is\n{shown(str(texts[0]))}" if len(texts) == 1 else call
+
+
+def _is_program(value: Any) -> bool:
+    """A text of several lines, or an object of the library that prints as one."""
+    if isinstance(value, str):
+        return "\n" in value
+    own = type(value).__module__.startswith("course_lib.")
+    return own and type(value).__str__ is not object.__str__ and "\n" in str(value)
 
 
 class _Text:

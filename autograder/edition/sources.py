@@ -43,7 +43,7 @@ KIND_WORDS = {
     "inverse": "find an example",
     "evidence": "read the evidence",
     "number": "a number",
-    "budget": "as few as you can",
+    "budget": "as good as you can",
     "explain": "explain, graded by hand",
 }
 

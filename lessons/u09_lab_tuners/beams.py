@@ -57,13 +57,13 @@ for _ in range(500):
     model()
     least = min(least, time.perf_counter() - start)
 text = re.sub("\x1b\\[[0-9;]*[A-Za-z]", "", said.getvalue()).replace("\r", "\n")
-rounds = re.findall(r"from +(\d+) -> +(\d+) actions", text)
+tried = re.findall(r"s +from +(\d+) -> +\d+ actions", text)  # a round: "20.42us from   5 ->   4"
 opts = re.findall(r"^(\S+) +opts: \((.*)\)", text, re.M)
 short = [re.findall(r"OptOps\.(\w+), axis=(\w+), arg=(\w+)", line)
          for name, line in opts if name != "test"]
 print(json.dumps({
     "kernels": kernels, "milliseconds": 1e3 * least, "seconds": seconds,
-    "candidates": sum(int(n) for n, m in rounds if (n, m) != ("1", "1")),
+    "candidates": sum(map(int, tried)),
     "chosen": ["; ".join("{}({}, {})".format(*o) for o in line) or "none" for line in short]}))
 """
 
@@ -71,7 +71,7 @@ print(json.dumps({
 @dataclass(frozen=True)
 class Run:
     """A width of the beam, tried once: kernels, the least milliseconds of 500 runs of the whole
-    model, candidates that the search tried, seconds of the processor for compiling and searching
+    model, candidates that the search compiled, seconds of the processor for compiling and searching
     (clang included), and the decisions for each kernel."""
 
     kernels: int
@@ -103,6 +103,7 @@ def record(machine: str) -> None:
 // how: python -m lessons.u09_lab_tuners.beams: the perceptron 784-512-512-10, batch 1, DEV=CPU
 // how: each width {TIMES} times, in turns; milliseconds are the least of 500 runs of the model
 // how: seconds are those of the processor, clang included, for compiling and searching
+// how: candidates are compiled; tinygrad times those whose program it has not seen yet
 // ===== runs
 """
     FILE.write_text(head + "{\n" + rows + "\n}\n", "utf-8")

@@ -21,15 +21,19 @@ Trials = Sequence[tuple[int, float]]
 SPLITS, FIRST = 3, 8
 
 
-def beams_table(runs: Mapping[int, Sequence[Run]]) -> Picture:
-    """The median run of each width."""
-    rows = []
-    for width, some in runs.items():
+def beams_table(runs: Mapping[int, Sequence[Run | None]]) -> Picture:
+    """The median run of each width; None stands for one without tinygrad or clang."""
+    rows: list[list[Any]] = []
+    for width, tried in runs.items():
+        if not (some := [run for run in tried if run]):
+            rows.append([f"BEAM={width}", "tinygrad or clang is missing here", *[None] * 4])
+            continue
         kernels, milliseconds, candidates, seconds = _middle(some)
-        spread = " to ".join(f"{m(run.milliseconds for run in some):.2f}" for m in (min, max))
+        ends = [f"{m(run.milliseconds for run in some):.2f}" for m in (min, max)]
+        spread = " to ".join(ends) if len(some) > 1 else "one measurement"
         rows.append([f"BEAM={width}", kernels, milliseconds, spread, candidates, seconds])
     heads = ["tinygrad 0.14.0", "kernels", "one run (ms)", "fastest to slowest (ms)",
-             "candidates tried", "compiling and searching (s)"]  # fmt: skip
+             "candidates compiled", "compiling and searching (s)"]  # fmt: skip
     return table(rows, heads)
 
 
@@ -51,7 +55,8 @@ def curves_plot(best: Mapping[str, Sequence[float]]) -> Plot:
                  "best so far (ms)", "f32[128, 784] · f32[784, 512]", log="y")  # fmt: skip
     least = min(line[-1][1] for line in series.values())
     plot.axes.set_ylim(0.9 * least, 4 * least)  # the first trials can be a thousand times as slow
-    for line in plot.axes.get_lines():
+    legend = plot.axes.get_legend()
+    for line in (*plot.axes.get_lines(), *(legend.legend_handles if legend else ())):
         line.set_marker("")
     return plot
 
@@ -74,7 +79,7 @@ def tuners_table(
         times = [seconds for _, seconds in trials]
         failed = sum(math.isinf(s) for s in times)
         row: list[Any] = [tuner, len(times), failed, median(1e3 * s for s in times if s < math.inf)]
-        row += ["never" if count[tuner] is None else count[tuner] for count in counts]
+        row += [count[tuner] for count in counts]
         rows.append([*row, 1e3 * min(times[:64]), 1e3 * min(times), SECONDS[tuner]])
     heads = ["tuner", "trials", "failed", "median (ms)", *(f"to within {s:.0%}" for s in shares),
              "best of 64 (ms)", "best (ms)", "processor time (s)"]  # fmt: skip

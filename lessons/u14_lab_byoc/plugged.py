@@ -1,7 +1,7 @@
 """The three pieces together: the model of the lab in TVM, with the chip's simulator as its chip.
 
     report = plugged(divided, generate, run)
-    print(report)            layer by layer: start, clocks, port; equal to TVM's CPU or not
+    report.table()           equal to TVM's CPU or not; layer by layer: start, clocks, waits, port
 
 Where TVM is not installed, the stand-in runs them, and the report says so. Next room:
 autograder/units.
@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from course_lib.accelerator.core.simulate import Run
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
 from course_lib.plugins.byoc import machine
 from course_lib.plugins.byoc.memory import TEACHING, on_chip
 from course_lib.plugins.byoc.real import real
@@ -49,6 +51,14 @@ class Ran(NamedTuple):
         """The clocks in which the port moves bytes."""
         return port_bytes(self.run.program, TEACHING) / TEACHING.dma_bytes
 
+    def row(self) -> list[Any]:
+        """Its line of the table."""
+        array, loads, total = self.run.stalls("execute"), self.run.stalls("load"), self.run.total
+        parts = array["busy"], array.get("wait=load", 0), loads.get("wait=execute", 0), self.port
+        shape = f"[{self.m}, {self.k}] · [{self.k}, {self.n}]"
+        shares = [round(100 * part / total) for part in parts]
+        return [self.start, shape, total, self.bound, total / self.bound, *shares]
+
 
 @dataclass(eq=False)
 class Report:
@@ -72,29 +82,23 @@ class Report:
         """The share of the clocks in which the port moves bytes."""
         return sum(ran.port for ran in self.layers) / self.clocks
 
-    def __str__(self) -> str:
-        lines = ["start  [m, k] · [k, n]        clocks   bound  times  array busy  port busy"]
-        for ran in self.layers:
-            shape = f"[{ran.m}, {ran.k}] · [{ran.k}, {ran.n}]"
-            total, busy = ran.run.total, ran.run.times.busy
-            shares = f"{busy[1] / total:>11.0%} {ran.port / total:>10.0%}"
-            lines.append(f"{ran.start:>5}  {shape:<22} {total:>8,} {ran.bound:>7,} "
-                         f"{total / ran.bound:>6.2f} {shares}")  # fmt: skip
-        lines.append(f"{self.starts:>5}  {'together':<22} {self.clocks:>8,} {self.bound:>7,} "
-                     f"{self.clocks / self.bound:>6.2f} {'':>11} {self.port:>10.0%}")  # fmt: skip
+    def table(self) -> Picture:
+        """A row for each layer; shares are of its clocks."""
+        rows = [ran.row() for ran in self.layers]
+        rows.append([None, f"{self.starts} starts together", self.clocks, self.bound,
+                     self.clocks / self.bound, *[None] * 3, round(100 * self.port)])  # fmt: skip
+        heads = ["start", "[m, k] · [k, n]", "clocks", "bound", "times", "array busy (%)",
+                 "array waits for loads (%)", "load waits for array (%)",
+                 "port busy (%)"]  # fmt: skip
         same = "the same numbers as" if self.equal else "OTHER numbers than"
-        return "\n".join([*lines, f"{self.by}: {same} its CPU alone"])
+        return table(rows, heads, f"{self.by}: {same} its CPU alone", exact=("clocks", "bound"))
 
 
-def plugged(
-    divided: Callable, generate: Callable, run: Callable,
-    stand_in: bool = False,
-) -> Report:  # fmt: skip
+def plugged(divided: Callable, generate: Callable, run: Callable, stand_in: bool = False) -> Report:
     """The model with these three pieces, in TVM if it is installed (and not `stand_in`)."""
     tvm = Tvm() if stand_in or not installed() else package()
     module, (x,) = (model() if isinstance(tvm, Tvm) else real(tvm, model())), inputs()
-    by = "the stand-in for TVM" if isinstance(tvm, Tvm) else f"TVM {tvm.__version__}"
-    report = Report(by)
+    report = Report("the stand-in for TVM" if isinstance(tvm, Tvm) else f"TVM {tvm.__version__}")
 
     def start(region: Any, operands: list[np.ndarray]) -> list[np.ndarray]:
         values: dict[Any, Any] = dict(zip(region.params, operands, strict=True))

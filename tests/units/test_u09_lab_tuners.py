@@ -1,13 +1,17 @@
 """The lab of unit 9: its recordings are whole, and its text says what they say."""
 
+import inspect
 import json
 import math
 import shutil
 from itertools import accumulate
+from statistics import median
 
 import pytest
 
+from autograder.check.sentences import to_the_end
 from autograder.edition.contents import COURSE
+from autograder.units.u09_lab_tuners.checks import NAMES as NAMES_OF
 from autograder.units.u09_lab_tuners.checks import SEEN, WORST, score
 from autograder.units.u09_lab_tuners.hidden import LAYERS
 from course_lib.exercises import slot
@@ -55,6 +59,32 @@ def test_a_wider_beam_tries_more_candidates_and_none_without_a_search():
 def test_without_clang_nothing_is_measured(monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda name: None)
     assert beams.measure(0) is None
+
+
+def test_a_width_that_was_not_measured_says_why():
+    table = str(beams_table({0: RECORDED[0][:1], 1: [None]}))
+    assert "one measurement" in table and "tinygrad or clang is missing here" in table
+
+
+def test_the_rubric_counts_the_runs_after_which_a_width_has_paid():
+    ms, seconds = (
+        [median(getattr(run, what) for run in RECORDED[width]) for width in WIDTHS]
+        for what in ("milliseconds", "seconds")
+    )
+    pays = [1e3 * (seconds[w] - seconds[0]) / (ms[0] - ms[w]) for w in (1, 2, 3)]
+    assert pays == sorted(pays)
+    rubric = slot("u09_lab_tuners.worth").reference()
+    assert f"BEAM=1 pays after about {pays[0]:,.0f}"[:-3] in rubric.criteria
+    costs = f"BEAM=1 costs {seconds[1] - seconds[0]:.1f} s and saves {ms[0] - ms[1]:.2f} ms a run"
+    assert all(costs in sample.text for sample in rubric.samples[:2])
+    assert all(f"{round(pays[w - 1], -2):,.0f}" in rubric.samples[0].text for w in (1, 3))
+
+
+def test_a_wrong_number_is_told_with_its_own_sentence():
+    text = inspect.getdoc(OURS["features"]) or ""
+    assert [to_the_end(NAMES_OF[name], text) for name in ("lanes", "sums")] == [
+        "how many iterations j2 has", "how many elements of c the loops i2 and j2 update",
+    ]  # fmt: skip
 
 
 def test_every_log_is_read_and_each_tuner_has_a_price(logs):

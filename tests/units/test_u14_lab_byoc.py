@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.check.edits import edited
-from autograder.check.framework import alternatives_of, mutants_of
+from autograder.check.framework import Wrong, alternatives_of, mutants_of
+from autograder.check.shown import call_shown
 from autograder.units.u14_lab_byoc import exercises
 from autograder.units.u14_lab_byoc.checks import division, program, runtime
 from course_lib.accelerator.compile.product import matrix
@@ -33,7 +34,9 @@ def test_the_figures_of_the_text():
     report = plugged.plugged(*OURS, stand_in=True)
     assert report.equal and report.starts == 2 and len(report.layers) == 4
     assert (report.bound, report.clocks) == (program.BOUND, 42_996) and report.bound == 22_144
-    assert str(report).endswith("the stand-in for TVM: the same numbers as its CPU alone")
+    assert str(report.table()).startswith(
+        "the stand-in for TVM: the same numbers as its CPU alone\n"
+    )
     shapes = [(ran.m, ran.k, ran.n) for ran in report.layers]
     assert shapes == [shape[:3] for shape in program.MODEL]
     layers = [matrix(*shape) for shape in shapes]
@@ -47,6 +50,43 @@ def test_without_two_places_that_take_turns_it_takes_3_64_times_the_bound():
     total = plugged.plugged(exercises.divided, alone, exercises.run, stand_in=True).clocks
     assert total == 80_632 and round(total / program.BOUND, 2) == 3.64
     assert round(program.worth(total), 2) == 0.59
+
+
+def test_two_places_in_one_bank_save_no_clock():
+    """The next load waits for the array as if there were one place, and the table shows it."""
+    beside = edited(
+        exercises.generate, "turn * (chip.acts // 4)", "turn * m * chip.rows",
+        "turn * (chip.weights // 2)", "turn * chip.rows * chip.cols",
+    )  # fmt: skip
+    report = plugged.plugged(exercises.divided, beside, exercises.run, stand_in=True)
+    assert report.equal and report.clocks == 80_632
+    _, heads, first, *_ = (line for line in str(report.table()).splitlines() if line)
+    assert "array waits for loads (%)  load waits for array (%)" in heads
+    assert first.split()[-4:] == ["27", "66", "58", "37"]
+
+
+@pytest.mark.parametrize(
+    "old, new, sentence",
+    [
+        ("dram={at.y + first} h=1", "dram={at.size} h=1", program.PLACES),
+        ("acts={result} dram", "acts={chip.acts} dram", program.FITS),
+        ("params=0 acts", "params={chip.params} acts", ""),
+        ("pitch={width}", "pitch={width + 1}", program.ORDER),
+        ("st acts", "st act", program.TEXT),
+        ("k={depth} n={width} pitch", "k={depth + chip.rows} n={width} pitch", program.SIZES),
+        ("0 if relu else -128", "0", program.MEANING),
+    ],
+)
+def test_a_wrong_program_is_told_with_the_sentence_that_it_violates(old, new, sentence):
+    answer = edited(exercises.generate, old, new)
+    with pytest.raises(Wrong) as wrong:
+        program.computes(answer, 3, 4, 4, {"relu": False}, TEACHING)
+    assert wrong.value.spec == sentence
+
+
+def test_an_error_in_an_answer_is_shown_with_the_program():
+    call = call_shown("u14_lab_byoc.divided", (Tvm(), model()), {})
+    assert str(call).startswith("divided(Tvm(), text), where text is\nmain(x0: int8[16, 64])\n")
 
 
 def test_our_answers_run_in_tvm(tvm):

@@ -85,8 +85,8 @@ def pairs(got: Any, call: str) -> list[tuple[float, float]]:
 def same_pairs(got: Any, right: Sequence[tuple[int, float]], call: str, spec: str = "") -> None:
     found = pairs(got, call)
     if found != [*right]:
-        raise Wrong("The pairs are wrong.", program=call, got=str(found), expected=str(right),
-                    spec=spec)  # fmt: skip
+        raise Wrong("The pairs are wrong.", program=call, expected=str(right), spec=spec,
+                    got=str([(int(n) if n.is_integer() else n, s) for n, s in found]))  # fmt: skip
 
 
 @checks("u09_lab_tuners.records", given=logs(), examples=80, what="made-up logs", spec=RECORDS)
@@ -130,7 +130,8 @@ NEEDED = ("How many trials does each tuner need",
 @st.composite
 def several(draw: DrawFn, most: int = 6) -> tuple[dict[str, list[tuple[int, float]]], float]:
     """Some logs, and a share; many times lie at the goal, or a little beside it."""
-    names = draw(st.lists(st.sampled_from(["random", "Ansor", "x"]), unique=True, max_size=3))
+    names = draw(st.lists(st.sampled_from(["random", "Ansor", "x"]), unique=True,
+                               min_size=1, max_size=3))  # fmt: skip
     made = {name: draw(histories(most)) for name in names}
     if draw(st.integers(0, 5)) == 0:  # nothing worked
         made = {name: [(n, math.inf) for n, _ in log] for name, log in made.items()}
@@ -156,7 +157,7 @@ def the_first_that_is_good_enough(needed, given):
         right = first[0] if first else None
         if found[tuner] != right or isinstance(found[tuner], bool):
             raise Wrong(f"The entry of {tuner!r} is not right.", program=call,
-                        got=returned(found[tuner]), expected=str(right))  # fmt: skip
+                        got=repr(found[tuner])[:200], expected=str(right))  # fmt: skip
 
 
 # ── features ──
@@ -213,6 +214,7 @@ MODEL = ("Learn from measured schedules how fast others are",
          "Only the order counts: the score is the rank correlation of your numbers with the "
          "seconds that were measured, averaged over several layers and splits",
          "The same call must return the same numbers every time",
+         "All points are earned from 0.6 up, and none up to 0.48",
          "other schedules of the same program, one or more", "the time of each of them",
          "at least 32")  # fmt: skip
 GOOD, WORST, SPLITS = 0.6, 0.48, 3
@@ -254,7 +256,7 @@ def score(predicted: Any, layers: Mapping[str, Layer], seed: int) -> Score:
                  f"best")  # fmt: skip
 
 
-@checks("u09_lab_tuners.predicted", spec=[MODEL[1], *MODEL[3:]])
+@checks("u09_lab_tuners.predicted", spec=[MODEL[1], MODEL[3], *MODEL[5:]])
 def it_answers_alike_each_time(predicted):
     """32 known schedules; one in `asked`, and 32."""
     known, others = LAYER.part(range(32)), LAYER.part(range(32, 64))
@@ -265,7 +267,7 @@ def it_answers_alike_each_time(predicted):
     asked(predicted, known, LAYER.part([40]))
 
 
-@checks("u09_lab_tuners.predicted", spec=[MODEL[0], MODEL[2]])
+@checks("u09_lab_tuners.predicted", spec=[MODEL[0], MODEL[2], MODEL[4]])
 def the_order_is_right(predicted):
     """Schedules that it has not seen: of those drawn at random, and of the learned search."""
     return score(predicted, SEEN, seed=900)

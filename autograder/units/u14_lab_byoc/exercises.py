@@ -159,12 +159,12 @@ def run(tvm: Any, module: Any, x: np.ndarray, start: Callable) -> np.ndarray:
              and a list of numpy arrays, and returns a list of numpy arrays
     returns  the result of `main`, a numpy array
 
-    Register a function as relax.ext.chip (with `override=True`, as the next run registers it
-    again). `RunCodegen` calls it with a list of all regions, the options and the constants' names,
-    and expects a list of machine code, which is empty here. For each region, register a function
-    under its attribute global_symbol. TVM calls this function with the region's operands and then
-    with its results, which are tensors that the function has to fill. Each such call starts the
-    chip once.
+    Register a function as relax.ext.chip. `RunCodegen` calls it with a list of all regions, the
+    options and the constants' names, and expects a list of machine code, which is empty here. For
+    each region, register a function under its attribute global_symbol. TVM calls this function with
+    the region's operands and then with its results, which are tensors that the function has to
+    fill. Each such call starts the chip once. Both kinds of functions need `override=True`, because
+    those of an earlier run still exist.
     """
 
     def codegen(regions: Any, options: Any, constants: Any) -> list:

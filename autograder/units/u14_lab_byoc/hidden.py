@@ -104,5 +104,5 @@ def runs_drawn_modules(run, rng):
             outputs = [int(v) for v in rng.permutation([1, 2])][: 1 + several]
             steps.append(region(f"fused_{place}_chip", x, chain, outputs, int(rng.integers(1000))))
             steps += ["difference"] if several else ["sigmoid"] * int(rng.integers(2))
-        runtime.runs(run, calling(x, steps), int(rng.integers(1000)), runtime.RUN)
+        runtime.runs(run, calling(x, steps), int(rng.integers(1000)))
     return "12 modules"

@@ -193,6 +193,8 @@ mutants(
     "u14_lab_byoc.run",
     no_code_generator=(REGISTER, "pass"),
     of_another_name=("relax.ext.chip", "relax.ext.npu"),
+    registered_once=("codegen, override=True", "codegen"),
+    symbols_registered_once=("region, start), override=True", "region, start)"),
     before_codegen=("called = tvm.relax.transform.RunCodegen()(module)", "called = module"),
     only_the_first_region=("for region in regions", "for region in regions[:1]"),
     by_the_name_of_the_backend=("region.attrs['global_symbol']", "region.attrs['Codegen']"),
@@ -259,7 +261,6 @@ for slot_, old, new, because in (
     ("run", "in zip(tensors[count:]", "reversed(list(zip(", "results in any order"),
     ("run", "for tensor in tensors[:count]", "reversed(list(tensors[:count]))", "it is one"),
     ("run", "in regions:", "reversed(list(regions)):", "regions in any order"),
-    ("run", "override=True", "register_global_func(", "each check has a registry of its own"),
     ("run", "built = tvm.compile(called", "tvm.compile(called)", "TVM has a target by default"),
 ):  # fmt: skip
     equivalent(f"u14_lab_byoc.{slot_}", old, new, because=because)

@@ -15,6 +15,7 @@ import numpy as np
 
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.tokens import synchronize
+from course_lib.accelerator.core.needs import find_needs
 from course_lib.accelerator.core.simulate import Run, simulate
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.instructions import Halt
@@ -62,8 +63,10 @@ def filled(layer: Mapping[str, Any], x: np.ndarray, chip: Chip) -> np.ndarray:
 
 def with_tokens(text: str, size: int, chip: Chip) -> list[Instruction]:
     """The instructions of a text, which is right in its order, with tokens between the engines and
-    with `halt`."""
-    return [*synchronize(assemble(text), chip, size), Halt()]
+    with `halt`. A Fault if an address leaves its memory."""
+    program = assemble(text)
+    find_needs([*program, Halt()], chip, size)
+    return [*synchronize(program, chip, size), Halt()]
 
 
 def on_chip(

@@ -7,7 +7,7 @@ Next room: `real.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -33,10 +33,13 @@ class _Names(SimpleNamespace):
 
 @dataclass(frozen=True)
 class Tvm:
-    """Stands for the module `tvm`. What is registered is known to this one alone."""
+    """Stands for the module `tvm`. What is registered is known to this one alone; a run before
+    may have registered functions under the names in `earlier`."""
+
+    earlier: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        known: machine.Registered = {}
+        known: machine.Registered = dict.fromkeys(self.earlier, _of_an_earlier_run)
         vars(self).update(
             registered=known,
             relax=_Names(
@@ -71,6 +74,10 @@ class Tvm:
             raise AttributeError(name)
         known = "relax, runtime, target, ir, register_global_func, compile, cpu"
         raise AttributeError(f"the stand-in for TVM has no tvm.{name}, but {known}")
+
+
+def _of_an_earlier_run(*given: Any) -> None:
+    raise RuntimeError("this function was registered by an earlier run")
 
 
 def _target(what: Any) -> Any:

@@ -42,6 +42,8 @@ POINTS = ["Your points depend on the clocks of the model's layers on the teachin
           "Each tenth of 22,144 beyond that costs 2.5 %, down to half of them"]  # fmt: skip
 DATA = {"weights": (WEIGHTS, np.int8), "bias": (BIAS, np.int32), "scale": (SCALE, np.float32)}
 OPS = {"relax.matmul": "weights", "relax.add": "bias", "relax.dequantize": "scale"}
+VIOLATED = {"hazard": ORDER, "array": SIZES, "field": TEXT, "program": TEXT, "dram": PLACES,
+            "acts": FITS, "weights": FITS, "accs": FITS}  # fmt: skip
 LONGEST = 400_000  # letters of a program
 MODEL = [(16, 64, 96, {}), (16, 96, 96, {}), (16, 96, 64, {"bias": False}),
          (16, 64, 10, {"relu": False})]  # fmt: skip
@@ -52,7 +54,7 @@ background(NAME, "function a function ... that `divided` makes", because="what i
 
 
 def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: Chip,
-             seed: int = 0, spec: str = MEANING) -> Run:  # fmt: skip
+             seed: int = 0) -> Run:  # fmt: skip
     """The run of an answer's program for a layer that is drawn; Wrong if it does what it must
     not, or if its numbers are not those of the layer."""
     rng = np.random.default_rng(seed)
@@ -78,9 +80,8 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
     try:
         run = simulate(with_tokens(text, at.size, chip), after, chip)
     except (Fault, IndexError, ValueError) as fault:
-        quoted = ORDER if getattr(fault, "kind", "") == "hazard" else FITS
         raise Wrong("The chip must be able to run the program.", program=program, got=str(fault),
-                    spec=quoted) from None  # fmt: skip
+                    spec=_violated(fault)) from None  # fmt: skip
     if (changed := np.flatnonzero(after[: at.y] != before[: at.y])).size:
         raise Wrong(f"Byte {changed[0]} of DRAM is not part of y and must stay.", program=program,
                     spec=ONLY)  # fmt: skip
@@ -89,8 +90,14 @@ def computes(generate: Any, m: int, k: int, n: int, how: dict[str, Any], chip: C
         row, column = (int(i) for i in wrong[0])
         raise Wrong(f"y[{row}, {column}] must be {result[row, column]}; {len(wrong)} of {m * n} "
                     "bytes are wrong.", program=program, got=str(y[row, column]),
-                    expected=str(result[row, column]), spec=spec)  # fmt: skip
+                    expected=str(result[row, column]), spec=MEANING)  # fmt: skip
     return run
+
+
+def _violated(fault: Exception) -> str:
+    """The sentence that a program which the chip cannot run violates; "" if there is none."""
+    kind = getattr(fault, "kind", "")
+    return VIOLATED.get(str(fault).split()[3] if kind == "out of bounds" else kind, "")
 
 
 def _text(text: Any, about: str) -> str:
@@ -98,8 +105,7 @@ def _text(text: Any, about: str) -> str:
     if not isinstance(text, str) or len(text) > LONGEST:
         raise Wrong(f"The program must be a text of at most {LONGEST:,} letters.", program=about,
                     got=returned(text), spec=TEXT)  # fmt: skip
-    lines = [line.split(";")[0].split() for line in text.splitlines()]
-    words = {word.partition("=")[0] for line in lines for word in line}
+    words = {w.partition("=")[0] for row in text.splitlines() for w in row.split(";")[0].split()}
     if extra := words & {"halt", "wait", "signal"}:
         raise Wrong(f"The program must have no `{min(extra)}`.", program=about, got=text,
                     spec=TOKENS)  # fmt: skip
@@ -114,9 +120,8 @@ def _constants(function: Function) -> dict[str, np.ndarray]:
         constants = [a.value.numpy() for a in b.value.args if isinstance(a, GenericConst)]
         if key := OPS.get(getattr(b.value.op, "name", "")):
             found[key] = constants[0]
-    columns = found["weights"].shape[1]
-    zeros = np.zeros(columns, np.int32)
-    return {"bias": zeros, **found, "scale": np.broadcast_to(found["scale"], columns)}
+    n = found["weights"].shape[1]
+    return {"bias": np.zeros(n, np.int32), **found, "scale": np.broadcast_to(found["scale"], n)}
 
 
 LAYERS: list[tuple[int, int, int, dict[str, Any], Chip, str]] = [
@@ -140,7 +145,7 @@ LAYERS: list[tuple[int, int, int, dict[str, Any], Chip, str]] = [
 @for_each(NAME, LAYERS, "{} layers", spec=[CODE, KEYS, WEIGHTS, TEXT, ONLY, ORDER, TOKENS])
 def computes_layers(generate, m, k, n, how, chip, spec):
     """The numbers of layers of all sizes, and the bytes that their programs leave."""
-    computes(generate, m, k, n, how, chip, spec=spec)
+    computes(generate, m, k, n, how, chip)
 
 
 def worth(clocks: int) -> float:
