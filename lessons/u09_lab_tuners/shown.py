@@ -57,7 +57,7 @@ def curves_plot(best: Mapping[str, Sequence[float]]) -> Plot:
     least = min(line[-1][1] for line in series.values())
     plot.axes.set_ylim(0.9 * least, 4 * least)  # the first trials can be a thousand times as slow
     legend = plot.axes.get_legend()
-    for line in (*plot.axes.get_lines(), *(legend.legend_handles if legend else ())):
+    for line in (*plot.axes.get_lines(), *(legend.get_lines() if legend else ())):
         line.set_marker("")
     return plot
 

@@ -9,10 +9,17 @@ from statistics import median
 
 import pytest
 
+from autograder.check.framework import Wrong
 from autograder.check.sentences import to_the_end
 from autograder.edition.contents import COURSE
 from autograder.units.u09_lab_tuners.checks import NAMES as NAMES_OF
-from autograder.units.u09_lab_tuners.checks import SEEN, WORST, score
+from autograder.units.u09_lab_tuners.checks import (
+    SEEN,
+    WORST,
+    reads_each_form,
+    score,
+    the_first_that_is_good_enough,
+)
 from autograder.units.u09_lab_tuners.hidden import LAYERS
 from course_lib.exercises import slot
 from lessons.u09_lab_tuners import beams
@@ -87,6 +94,17 @@ def test_a_wrong_number_is_told_with_its_own_sentence():
     assert [to_the_end(NAMES_OF[name], text) for name in ("lanes", "sums")] == [
         "how many iterations j2 has", "how many elements of c the loops i2 and j2 update",
     ]  # fmt: skip
+
+
+def test_what_an_answer_returned_is_shown_as_it_is():
+    nothing, floats = lambda logs, within: dict.fromkeys(logs), lambda text: [(1, 0.5)]
+    for check, answer, given, got in [
+        (the_first_that_is_good_enough, nothing, ({"x": [(1, 1.0)]}, 0.0), "None"),
+        (reads_each_form, floats, ("", []), "[(1, 0.5)]"),
+    ]:
+        with pytest.raises(Wrong) as wrong:
+            check(answer, given)
+        assert wrong.value.got == got
 
 
 def test_every_log_is_read_and_each_tuner_has_a_price(logs):

@@ -206,7 +206,7 @@ def why() -> Rubric:
         "layer (x is loaded again for each block of columns, 24 times in a layer with 96; or each "
         "small lda and ldw pays 10 clocks of latency), and names a change that fits: fewer and "
         "larger ldw or lda, x kept on the chip, loads of the next step before the work of this "
-        "one. Half a point without figures. "
+        "one, into another bank. Half a point without figures. "
         "1 point: a region of two layers saves a start and a trip of the tensor through TVM, and "
         "no clock of the chip, because each layer still stores y to DRAM and loads it again; to "
         "gain more, the generator would keep the result of the first layer in acts. "
