@@ -52,6 +52,14 @@ def test_without_two_places_that_take_turns_it_takes_3_64_times_the_bound():
     assert round(program.worth(total), 2) == 0.59
 
 
+def test_a_piece_of_x_for_four_blocks_of_columns_almost_halves_the_clocks():
+    """And the rubric and the teacher's page say so."""
+    grouped = alternatives_of("u14_lab_byoc.generate")["with_one_load_of_x_for_four_blocks"]
+    report = plugged.plugged(OURS[0], grouped, OURS[2], stand_in=True)
+    assert report.equal and report.clocks == 24_750
+    assert "24,750 clocks" in slot("u14_lab_byoc.why").reference().criteria
+
+
 def test_two_places_in_one_bank_save_no_clock():
     """The next load waits for the array as if there were one place, and the table shows it."""
     beside = edited(
