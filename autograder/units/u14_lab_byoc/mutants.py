@@ -132,31 +132,25 @@ mutants(
 
 def _by_groups(m, k, n, relu, chip, most):
     """Each piece of x and of weights once for several blocks, whose sums lie side by side."""
-    at, text, low, turn = places(m, k, n, chip), [], " low=0" if relu else "", 0
-    y, tile = chip.acts // 2, chip.rows * chip.cols
-    group = chip.cols * max(1, min(most, chip.accs // m, chip.weights // 2 // tile))
-    for left in range(0, n, group):
-        width = min(group, n - left)
-        blocks = [(c, min(chip.cols, n - c)) for c in range(left, left + width, chip.cols)]
+    at, text, y, low = places(m, k, n, chip), [], chip.acts // 2, " low=0" if relu else ""
+    most = max(1, min(most, chip.accs // m, chip.weights // 2 // (chip.rows * chip.cols)))
+    for left in range(0, n, most * chip.cols):
+        pitch = min(most * chip.cols, n - left)
+        blocks = [*enumerate(range(left, left + pitch, chip.cols))]
         for row in range(0, k, chip.rows):
-            d, acts, base = min(chip.rows, k - row), turn * chip.acts // 4, turn * chip.weights // 2
-            turn = 1 - turn
-            text += [
-                f"lda dram={at.x + row} acts={acts} h=1 w={m} bytes={d} step={k} line={m * k}",
-                f"ldw bytes={width} pitch={n} dram={at.weights + row * n + left} weights={base} "
-                f"rows={d}",
-            ]
-            for number, (c, w) in enumerate(blocks):
-                text += [f"preload weights={base + c - left} k={d} n={w} pitch={width}",
-                         f"matmul acts={acts} h=1 w={m} step={d} line={m * d} k={d} n={w} "
-                         f"accs={number * m} add={int(row > 0)}"]  # fmt: skip
-        for number, (c, w) in enumerate(blocks):
-            entry = c // chip.cols
-            text += [f"ldb params={entry % 2} dram={at.params + 8 * chip.cols * entry} count=1",
-                     f"act accs={number * m} n={w} params={entry % 2} acts={y} h=1 w={m} step={w} "
-                     f"line={m * w}{low}",
-                     f"st acts={y} dram={at.y + c} h=1 w={m} bytes={w} step={n} line={n * m}",
-                     ""]  # fmt: skip
+            d, turn = min(chip.rows, k - row), row // chip.rows % 2
+            acts, base = turn * chip.acts // 4, turn * chip.weights // 2
+            text.append(f"""lda dram={at.x + row} acts={acts} h=1 w={m} bytes={d} step={k} line=0
+ldw bytes={pitch} pitch={n} dram={at.weights + row * n + left} weights={base} rows={d}""")
+            for number, c in blocks:
+                size = f"k={d} n={min(chip.cols, n - c)}"
+                text.append(f"""preload weights={base + c - left} {size} pitch={pitch}
+matmul acts={acts} h=1 w={m} step={d} line={m * d} {size} accs={number * m} add={int(row > 0)}""")
+        for number, c in blocks:
+            entry, w = c // chip.cols, min(chip.cols, n - c)
+            text.append(f"""ldb params={entry % 2} dram={at.params + 8 * chip.cols * entry} count=1
+act accs={number * m} n={w} params={entry % 2} acts={y} h=1 w={m} step={w} line={m * w}{low}
+st acts={y} dram={at.y + c} h=1 w={m} bytes={w} step={n} line={n * m}""")
     return "\n".join(text) + "\n"
 
 
@@ -182,9 +176,7 @@ def _coded(tvm, function, program, *more):
 alternatives(
     "u14_lab_byoc.generate",
     with_one_load_of_x_for_four_blocks=lambda tvm, f, chip: _coded(tvm, f, _by_groups, chip, 4),
-    with_parameters_last=lambda tvm, f, chip: _coded(tvm, f, _by_groups, chip, 1),
-    with_any_line=("line={m * k}", "line=0", "line={m * depth}", "line=1",
-                   "line={m * width}", "line=2", "line={m * n}", "line=99999"),
+    with_any_line=("line={m * k}", "line=0", "line={m * depth}", "line=1", "{m * n}", "99999"),
     spread=("calls['relax.dequantize'].args[1].value.numpy()" + ONES,
             "np.full(bias.shape, calls['relax.dequantize'].args[1].value.numpy())"),
 )  # fmt: skip
