@@ -97,6 +97,26 @@ def test_an_error_in_an_answer_is_shown_with_the_program():
     assert str(call).startswith("divided(Tvm(), text), where text is\nmain(x0: int8[16, 64])\n")
 
 
+def test_what_a_check_is_told_and_a_name_without_a_backend_are_as_in_tvm(tvm):
+    """Nothing reads the only result of a program, and a tuple reads several."""
+    for module, _, _ in (division.TAKEN[3], division.TAKEN[13]):
+        told = []
+        for kind, given in ((Tvm(), module), (tvm, real(tvm, module))):
+            whole = kind.relax.dpl.is_op("relax.quantize")(
+                *(kind.relax.dpl.wildcard() for _ in "xsz")
+            )
+
+            def check(context, told=told):
+                told.append(sorted(len(users) for users in context.var_usages.values() if users))
+                return True
+
+            fuse = kind.relax.transform.FuseOpsByPattern
+            fused = fuse([("chip", whole, {}, check)])(given)
+            with pytest.raises(Exception, match=r"(?s)backend\.something|followed by period"):
+                kind.relax.transform.MergeCompositeFunctions()(fused)
+        assert told[0] == told[-1]
+
+
 def test_our_answers_run_in_tvm(tvm):
     """And TVM divides the model as recorded, and prints a region so."""
     report = plugged.plugged(*OURS)
