@@ -5,6 +5,7 @@
     AGAIN["Ansor"]     ->  milliseconds of its best schedule, in turns and in a row
     LAYER, LEARNED     ->  Layers: .schedules[0] == {"i": [4, 8, 4], ...}, .seconds[0] == 0.0031
     rank_correlation(numbers, seconds), regret(numbers, seconds, 8)  ->  how good an order is
+    judged(model, LEARNED, within=2)  ->  both, on halves that the model has not seen
 
 The logs are those that the tuners wrote, but for MetaSchedule's: of each trace, the list of its
 instructions is left out. The script that recorded them is in `tvm.txt`, too. Next room: shown.py.
@@ -14,8 +15,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,11 @@ class Layer:
 
     def part(self, places: Sequence[int]) -> Layer:
         return Layer([self.schedules[p] for p in places], [self.seconds[p] for p in places])
+
+    def fast(self, within: float) -> Layer:
+        """Those that take at most so many times as long as the fastest."""
+        most = within * min(self.seconds)
+        return self.part([p for p, seconds in enumerate(self.seconds) if seconds <= most])
 
     def halves(self, seed: int) -> tuple[Layer, Layer]:
         """Two halves, drawn at random."""
@@ -94,3 +101,19 @@ def regret(numbers: Sequence[float], seconds: Sequence[float], count: int) -> fl
     what you lose if you measure only those."""
     first = np.argsort(np.asarray(numbers, float), kind="stable")[:count]
     return min(seconds[place] for place in first) / min(seconds) - 1
+
+
+def judged(
+    model: Callable[..., Sequence[float]], layer: Layer, within: float = math.inf
+) -> tuple[float, float]:
+    """Rank correlation and regret of eight, the means over ten splits: fitted to one half, and
+    tried on those of the other half that take at most `within` times as long as its fastest."""
+    found = []
+    for seed in range(900, 910):
+        known, others = layer.halves(seed)
+        others = others.fast(within)
+        numbers = model(known.schedules, known.seconds, others.schedules)
+        found.append((rank_correlation(numbers, others.seconds),
+                      regret(numbers, others.seconds, 8)))  # fmt: skip
+    correlations, regrets = zip(*found, strict=True)
+    return mean(correlations), mean(regrets)

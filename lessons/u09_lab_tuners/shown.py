@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from statistics import mean, median
+from statistics import median
 from typing import Any
+
+import numpy as np
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.charts import lines
 from course_lib.draw.plots.figure import Plot
 from course_lib.draw.plots.table import table
 from lessons.u09_lab_tuners.beams import Run
-from lessons.u09_lab_tuners.logs import AGAIN, LAYER, LEARNED, SECONDS, rank_correlation, regret
+from lessons.u09_lab_tuners.logs import AGAIN, LAYER, LEARNED, SECONDS, judged
 
 Trials = Sequence[tuple[int, float]]
-SPLITS, FIRST = 3, 8
 
 
 def beams_table(runs: Mapping[int, Sequence[Run | None]]) -> Picture:
@@ -100,22 +101,19 @@ def models_table(
     predicted: Callable[..., Sequence[float]], features: Callable[[Any], Mapping[str, float]]
 ) -> Picture:
     """How well the student's model, and single features, sort other schedules."""
+    rng = np.random.default_rng(9)
     models: dict[str, Callable[..., Sequence[float]]] = {
         f"{name} alone": lambda known, seconds, asked, name=name, sign=sign: [
             sign * features(one)[name] for one in asked
         ]
         for name, sign in (("lanes", -1), ("sums", -1), ("block", -1), ("traffic", 1))
     }
+    models |= {"chance": lambda known, seconds, asked: rng.random(len(asked)).tolist(),
+               "your model": predicted}  # fmt: skip
     rows = []
-    for words, model in {**models, "your model": predicted}.items():
-        row: list[Any] = [words]
-        for layer in (LAYER, LEARNED):
-            splits = [layer.halves(900 + k) for k in range(SPLITS)]
-            numbers = [model(a.schedules, a.seconds, b.schedules) for a, b in splits]
-            pairs = [(n, b.seconds) for n, (_, b) in zip(numbers, splits, strict=True)]
-            row += [mean(rank_correlation(*pair) for pair in pairs),
-                    100 * mean(regret(*pair, FIRST) for pair in pairs)]  # fmt: skip
-        rows.append(row)
-    heads = [f"{of}: {what}" for of in ("drawn at random", "of the learned search")
-             for what in ("rank correlation", f"regret of {FIRST} (%)")]  # fmt: skip
+    for words, model in models.items():
+        wide, good = judged(model, LAYER), judged(model, LEARNED, within=2)
+        rows.append([words, wide[0], 100 * wide[1], good[0], 100 * good[1]])
+    heads = [f"{of}: {what}" for of in ("drawn at random", "good ones")
+             for what in ("rank correlation", "regret of 8 (%)")]  # fmt: skip
     return table(rows, ["order by", *heads])

@@ -25,11 +25,13 @@ from course_lib.exercises import slot
 from lessons.u09_lab_tuners import beams
 from lessons.u09_lab_tuners.beams import RECORDED, WIDTHS
 from lessons.u09_lab_tuners.logs import (
+    AGAIN,
     BY_TVM,
     LAYER,
     LEARNED,
     LOGS,
     SECONDS,
+    judged,
     rank_correlation,
     regret,
 )
@@ -118,6 +120,29 @@ def test_schedules_and_seconds_are_those_of_the_log(logs):
     assert measured == [*LAYER.seconds] and len(measured) < 160
     for one in (*LAYER.schedules, *LEARNED.schedules):
         assert [math.prod(one[name]) for name in "ijr"] == [128, 512, 784]
+
+
+def test_both_runs_of_autotvm_draw_the_same_schedules_before_one_has_a_model():
+    assert LAYER.schedules[:16] == LEARNED.schedules[:16]
+    pairs = zip(LAYER.seconds[:16], LEARNED.seconds[:16], strict=True)
+    assert round(median(max(p) / min(p) for p in pairs), 1) == 1.4
+    last = " ms in one run and ".join(f"{1e3 * some.seconds[15]:.2f}" for some in (LAYER, LEARNED))
+    assert "differ by a factor of 1.4 in the median" in TEXT and f"took {last} ms in" in TEXT
+
+
+def test_the_order_of_the_best_schedules_is_the_same_in_turns_and_in_a_row():
+    """No run follows the plain loops: what does is slower, whichever it is."""
+    orders = [sorted(LOGS, key=lambda tuner, way=way: AGAIN[tuner][way]) for way in (0, 1)]
+    assert orders[0] == orders[1] and orders[0][0] == "AutoTVM, random"
+    assert f"the plain loops take {AGAIN['no search'][1]:.0f} ms" in TEXT
+
+
+def test_among_good_schedules_our_model_is_no_better_than_chance():
+    assert len(LEARNED.fast(2).seconds) == 76 and "76 of these 128" in TEXT
+    wide, good = judged(OURS["predicted"], LAYER), judged(OURS["predicted"], LEARNED, within=2)
+    assert [round(n, 2) for n in (wide[0], *good)] == [0.84, 0.35, 0.03]
+    by_chance = judged(lambda known, seconds, asked: range(len(asked)), LEARNED, within=2)
+    assert abs(by_chance[0]) < 0.15 and by_chance[1] < 2 * good[1]
 
 
 def test_no_layer_of_the_hidden_check_is_one_that_students_have():

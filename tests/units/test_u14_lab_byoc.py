@@ -52,6 +52,14 @@ def test_without_two_places_that_take_turns_it_takes_3_64_times_the_bound():
     assert round(program.worth(total), 2) == 0.59
 
 
+def test_a_piece_of_x_for_four_blocks_of_columns_almost_halves_the_clocks():
+    """And the rubric and the teacher's page say so."""
+    grouped = alternatives_of("u14_lab_byoc.generate")["with_one_load_of_x_for_four_blocks"]
+    report = plugged.plugged(OURS[0], grouped, OURS[2], stand_in=True)
+    assert report.equal and report.clocks == 24_750
+    assert "24,750 clocks" in slot("u14_lab_byoc.why").reference().criteria
+
+
 def test_two_places_in_one_bank_save_no_clock():
     """The next load waits for the array as if there were one place, and the table shows it."""
     beside = edited(
@@ -87,6 +95,26 @@ def test_a_wrong_program_is_told_with_the_sentence_that_it_violates(old, new, se
 def test_an_error_in_an_answer_is_shown_with_the_program():
     call = call_shown("u14_lab_byoc.divided", (Tvm(), model()), {})
     assert str(call).startswith("divided(Tvm(), text), where text is\nmain(x0: int8[16, 64])\n")
+
+
+def test_what_a_check_is_told_and_a_name_without_a_backend_are_as_in_tvm(tvm):
+    """Nothing reads the only result of a program, and a tuple reads several."""
+    for module, _, _ in (division.TAKEN[3], division.TAKEN[13]):
+        told = []
+        for kind, given in ((Tvm(), module), (tvm, real(tvm, module))):
+            whole = kind.relax.dpl.is_op("relax.quantize")(
+                *(kind.relax.dpl.wildcard() for _ in "xsz")
+            )
+
+            def check(context, told=told):
+                told.append(sorted(len(users) for users in context.var_usages.values() if users))
+                return True
+
+            fuse = kind.relax.transform.FuseOpsByPattern
+            fused = fuse([("chip", whole, {}, check)])(given)
+            with pytest.raises(Exception, match=r"(?s)backend\.something|followed by period"):
+                kind.relax.transform.MergeCompositeFunctions()(fused)
+        assert told[0] == told[-1]
 
 
 def test_our_answers_run_in_tvm(tvm):

@@ -26,6 +26,7 @@ mutants(
     constants_outside=(FUSE, f"{FUSE[:-1]}, bind_constants=False)"),
     another_chip=("chip.dense", "npu.dense"),
     only_with_relu=("for relu in (True, False)", "for relu in (True,)"),
+    weights_of_any_type=("is_const().has_dtype('int8')", "is_const()"),
     weights_may_be_computed=("is_const().has_dtype", "wildcard().has_dtype"),
     a_bias_may_be_computed=("parts['bias'] = dpl.is_const()", "parts['bias'] = dpl.wildcard()"),
     x_of_any_type=("dpl.wildcard().has_dtype('int8')\n    parts", "dpl.wildcard()\n    parts"),
@@ -129,31 +130,27 @@ mutants(
 )  # fmt: skip
 
 
-def _by_blocks(m, k, n, relu, chip, deep):
-    """All weights of a block with one `ldw` where they fit, `deep` tiles of x with one `lda`."""
-    at, text, low = places(m, k, n, chip), [], " low=0" if relu else ""
-    deep = chip.rows * max(1, min(deep, chip.acts // 4 // (m * max(chip.rows, chip.cols))))
-    whole, y = 2 * k * chip.cols <= chip.weights, chip.acts // 2
-    for block, first in enumerate(range(0, n, chip.cols)):
-        w, base = min(chip.cols, n - first), block % 2 * chip.weights // 2
-        text.append(f"ldb params={block % 2} dram={at.params + 8 * chip.cols * block} count=1")
-        load = f"ldw bytes={w} pitch={n} dram="
-        if whole:
-            text.append(f"{load}{at.weights + first} weights={base} rows={k}")
-        for start in range(0, k, deep):
-            d, acts = min(deep, k - start), start // deep % 2 * chip.acts // 4
-            text.append(f"lda dram={at.x + start} acts={acts} h=1 w={m} bytes={d} step={k} "
-                        f"line={m * k}")  # fmt: skip
-            for row in range(start, start + d, chip.rows):
-                depth, here = min(chip.rows, k - row), base + row * w if whole else 0
-                if not whole:
-                    text.append(f"{load}{at.weights + row * n + first} weights=0 rows={depth}")
-                text.append(f"preload weights={here} k={depth} n={w} pitch={w}")
-                text.append(f"matmul acts={acts + row - start} h=1 w={m} step={d} line={m * d} "
-                            f"k={depth} n={w} accs=0 add={int(row > 0)}")  # fmt: skip
-        text.append(f"act accs=0 n={w} params={block % 2} acts={y} h=1 w={m} step={w} line={m * w}"
-                    f"{low}\nst acts={y} dram={at.y + first} h=1 w={m} bytes={w} step={n} "
-                    f"line={n * m}")  # fmt: skip
+def _by_groups(m, k, n, relu, chip, most):
+    """Each piece of x and of weights once for several blocks, whose sums lie side by side."""
+    at, text, y, low = places(m, k, n, chip), [], chip.acts // 2, " low=0" if relu else ""
+    most = max(1, min(most, chip.accs // m, chip.weights // 2 // (chip.rows * chip.cols)))
+    for left in range(0, n, most * chip.cols):
+        pitch = min(most * chip.cols, n - left)
+        blocks = [*enumerate(range(left, left + pitch, chip.cols))]
+        for row in range(0, k, chip.rows):
+            d, turn = min(chip.rows, k - row), row // chip.rows % 2
+            acts, base = turn * chip.acts // 4, turn * chip.weights // 2
+            text.append(f"""lda dram={at.x + row} acts={acts} h=1 w={m} bytes={d} step={k} line=0
+ldw bytes={pitch} pitch={n} dram={at.weights + row * n + left} weights={base} rows={d}""")
+            for number, c in blocks:
+                size = f"k={d} n={min(chip.cols, n - c)}"
+                text.append(f"""preload weights={base + c - left} {size} pitch={pitch}
+matmul acts={acts} h=1 w={m} step={d} line={m * d} {size} accs={number * m} add={int(row > 0)}""")
+        for number, c in blocks:
+            entry, w = c // chip.cols, min(chip.cols, n - c)
+            text.append(f"""ldb params={entry % 2} dram={at.params + 8 * chip.cols * entry} count=1
+act accs={number * m} n={w} params={entry % 2} acts={y} h=1 w={m} step={w} line={m * w}{low}
+st acts={y} dram={at.y + c} h=1 w={m} bytes={w} step={n} line={n * m}""")
     return "\n".join(text) + "\n"
 
 
@@ -178,8 +175,8 @@ def _coded(tvm, function, program, *more):
 
 alternatives(
     "u14_lab_byoc.generate",
-    with_larger_loads=lambda tvm, f, chip: _coded(tvm, f, _by_blocks, chip, 4),
-    with_all_weights_of_a_block=lambda tvm, f, chip: _coded(tvm, f, _by_blocks, chip, 1),
+    with_one_load_of_x_for_four_blocks=lambda tvm, f, chip: _coded(tvm, f, _by_groups, chip, 4),
+    with_any_line=("line={m * k}", "line=0", "line={m * depth}", "line=1", "{m * n}", "99999"),
     spread=("calls['relax.dequantize'].args[1].value.numpy()" + ONES,
             "np.full(bias.shape, calls['relax.dequantize'].args[1].value.numpy())"),
 )  # fmt: skip

@@ -110,7 +110,7 @@ def _matched(row: FusionPattern, binding: VarBinding, main: Function) -> list[Va
         for b in main.bindings:
             for var in reads(b.value):
                 users[var].append(b.var)
-        for result in main.results:
+        for result in main.results if len(main.results) > 1 else ():  # a tuple reads them
             users[result].append(Var("result", result.ty))
         around = row.annotation_patterns or {}
         context = PatternCheckContext(
@@ -257,7 +257,10 @@ def _merge(module: IRModule) -> IRModule:
 
 def _backend(function: Function | None) -> str:
     assert function is not None
-    return str(function.attrs["Composite"]).partition(".")[0]
+    name, dot, _ = str(function.attrs["Composite"]).partition(".")
+    if not dot:
+        raise ValueError(f'a pattern is named "backend.something", got {name!r:.60}')
+    return name
 
 
 def _around(group: Sequence[VarBinding], binding: VarBinding, main: Function) -> bool:

@@ -181,6 +181,7 @@ LEFT = [
     case(lambda x, w: bare(x, weights=w), PLAIN, [], WEIGHTS, ROWS, _int(6, 3)),
     case(lambda x, w: bare(x, weights=op("permute_dims", w)), f"permute_dims {PLAIN}", [],
          WEIGHTS, ROWS, _int(3, 6)),
+    case(lambda x: bare(x, weights=const(np.ones((6, 3)), "uint8")), PLAIN, [], WEIGHTS),
     case(lambda x: bare(x, weights=const(np.ones((2, 6, 3)), "int8")), PLAIN, [], WEIGHTS),
     case(lambda x: bare(x, weights=const(np.ones(6), "int8"), scale=const(1, "float32")), PLAIN,
          [], WEIGHTS),

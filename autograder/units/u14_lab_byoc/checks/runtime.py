@@ -23,9 +23,7 @@ RUN = "Run a divided module: its regions on the chip, everything else on TVM's C
 RESULT = "the result of `main`, a numpy array"
 START = "start(region, operands) starts the chip"
 REGISTER = "Register a function as relax.ext.chip"
-OVERRIDE = (
-    "Both kinds of functions need `override=True`, because those of an earlier run still exist"
-)
+OVERRIDE = "Both kinds of functions need `override=True`, because those of an earlier run still"
 LISTS = "expects a list of machine code, which is empty here"
 SYMBOL = "For each region, register a function under its attribute global_symbol"
 FILL = "TVM calls this function with the region's operands and then with its results"
