@@ -259,7 +259,7 @@ def test_a_hostile_text_is_a_wrong_answer(text):
 
 
 def test_what_checks_ask_the_library_agrees_with_our_formula():
-    from autograder.units.u11.checks import counted
+    from autograder.units.u11.hidden import counted
 
     rng = np.random.default_rng(11)
     for _ in range(6):
