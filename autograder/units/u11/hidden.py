@@ -1,6 +1,7 @@
 """Hidden checks of unit 11: other seeds, larger programs, other sizes and chips.
 
-Next room: mutants, the answers that all of these checks are tried on.
+What needs xDSL is imported where it is used. Next room: mutants, the answers that all of these
+checks are tried on.
 """
 
 from __future__ import annotations
