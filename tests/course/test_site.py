@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,17 +85,6 @@ def test_no_page_tells_a_reader_to_run_a_cell_or_speaks_of_a_guess(website: Path
             assert "Make a guess before you read on" in text and "\nIt is " in text, source.name
 
 
-def test_no_page_scrolls_sideways_on_a_phone(website: Path, browser) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
-    page.set_default_timeout(600_000)
-    wide = []
-    for path in sorted(website.rglob("*.html")):
-        page.goto(path.as_uri())
-        if page.evaluate("document.documentElement.scrollWidth") > 390:
-            wide.append(path.name)
-    assert not wide
-
-
 def test_nothing_is_fetched_from_elsewhere(website: Path) -> None:
     """Links may lead out; scripts, styles, images and fonts may not."""
     for page in website.rglob("*.html"):
@@ -109,28 +99,40 @@ def test_formulas_are_drawn_by_the_browser_itself(website: Path, root: Path) -> 
             assert "<math" in page, source.name
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_unit_looks_right_in_light_and_dark(
-    website: Path, root: Path, browser, scheme
+def test_every_page_looks_right_in_light_and_in_dark_and_on_a_phone(
+    website: Path, root: Path, browser
 ) -> None:
-    """Screenshots: the page is bright or dark as asked, has ink on it, and does not spill over."""
+    """Each page is loaded once: as wide as a screen in two schemes, and then as narrow as a phone.
+    On a phone, no page scrolls sideways."""
+    units = {website / f"{source.name}.html" for source in sources(root / "notebooks")}
+    page, complaints, wide = browser.new_page(), [], []
+    page.set_default_timeout(600_000)
+    page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+    for path in sorted(website.rglob("*.html")):
+        page.set_viewport_size({"width": 1300, "height": 900})
+        page.goto(path.as_uri())
+        if path in units:
+            units.remove(path)
+            _looks_right(page, path.stem)
+        page.set_viewport_size({"width": 390, "height": 800})
+        if page.evaluate("document.documentElement.scrollWidth") > 390:
+            wide.append(path.name)
+    assert not wide and not complaints and not units
+
+
+def _looks_right(page: Any, name: str) -> None:
+    """The page is bright or dark as asked, has ink and drawings on it, and does not spill over."""
     from PIL import Image
 
-    for name in (source.name for source in sources(root / "notebooks")):
-        page = browser.new_page(viewport={"width": 1300, "height": 900}, color_scheme=scheme)
-        page.set_default_timeout(600_000)
-        complaints: list[str] = []
-        page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))
-        page.goto((website / f"{name}.html").as_uri())
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
         pixels = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("L"), float)
         background = float(np.median(pixels))
         assert background > 200 if scheme == "light" else background < 60, (name, background)
         assert np.mean(np.abs(pixels - background) > 60) > 0.01, f"{name} is almost empty"
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
-        if not is_lab(key_in(name)):  # the pictures of a lab are of the student's own answers
-            assert page.locator("figure.cl svg").count() > 0, f"{name} has no drawing"
-        assert not complaints, complaints
-        page.close()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+    if not is_lab(key_in(name)):  # the pictures of a lab are of the student's own answers
+        assert page.locator("figure.cl svg").count() > 0, f"{name} has no drawing"
 
 
 def _visible(page: str) -> str:

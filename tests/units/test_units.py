@@ -59,8 +59,9 @@ def test_exercise_is_sound(name):
     if entry.kind == "explain":
         assert problems_of(entry) == []
         return
+    assert own_problems(entry) == []  # first: the examples that it makes are there for the others
     given = exemplars(entry, right_ones=False)
-    assert [*own_problems(entry), *given.problems] == []
+    assert list(given.problems) == []
     assert not_there_yet(entry, given) == []
     told = {label: problem for label, verdict in given.told.items()
             if (problem := _useless(entry, label, verdict))}  # fmt: skip
