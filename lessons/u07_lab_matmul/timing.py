@@ -12,6 +12,7 @@ autograder/units/u07_lab_matmul/checks.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,7 @@ def _counts(texts: Mapping[str, str], case: Case) -> list[list[Any]]:
     return [*rows, [columns, f"{milestone}, at most", *(limit[level] / work for level in LEVELS)]]
 
 
+@cache
 def into(text: str, case: Case = COUNTED[0]) -> dict[str, float]:
     """For each level, how many numbers move into it for each multiply-add."""
     seen = touched(apart(source(text), "counted", COUNT_FLAGS), case)
