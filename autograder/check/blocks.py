@@ -29,7 +29,9 @@ def programs(draw: DrawFn, most: int = 4, closed: bool = False) -> Blocks:
     count = draw(st.integers(1, most))
     goes = [_ways(draw, k + 1 if closed else 1, count) for k in range(count)]
     before = [[a for a in range(count) for b in goes[a] if b == k] for k in range(count)]
-    leaves = st.sampled_from([*NUMBERS, *VARIABLES, *VARIABLES, *([] if closed else ARGUMENT)])
+    leaves: st.SearchStrategy[Any] = st.sampled_from(
+        [*NUMBERS, *VARIABLES, *VARIABLES, *([] if closed else ARGUMENT)]
+    )
     ops = st.sampled_from(CLOSED if closed else OPEN)
     blocks: list[list[Row]] = []
     ends: list[dict[str, Any]] = []

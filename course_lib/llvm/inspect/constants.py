@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import llvmlite.binding as llvm
 
@@ -90,7 +91,7 @@ def _found(
     if op == "phi":
         numbers = {_number(operand, values) for block, operand in operands if block in before}
         return numbers.pop() if len(numbers) == 1 else None
-    known = [_number(operand, values) for operand in operands]
+    known: list[Any] = [_number(operand, values) for operand in operands]
     return None if None in known else computed(op, *known)
 
 

@@ -88,7 +88,7 @@ def computed(op: str, *numbers: int) -> int | None:
     first, last = widths[0], widths[-1]
     cut = [number % (1 << first) for number in numbers]
     if name == "icmp":
-        return int(holds(words[0], *cut, first))
+        return int(holds(words[0], cut[0], cut[1], first))
     result = RULES[name](*cut, first) if name in RULES else None
     return None if result is None else _shown(result % (1 << last), last)
 

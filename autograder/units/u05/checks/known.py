@@ -19,6 +19,7 @@ from course_lib.llvm.inspect.rows import Blocks, as_python, run
 NAME = "llvm.constants"
 RETURNS = "the constant registers with their numbers, and the set of the blocks that may run"
 ENTRY = "The entry may run, and so may each block to which a block that may run can go"
+OPERAND = "An operand is a number or the name of a register"
 YES = "goes to `yes` if the condition is 1, to `no` if it is 0"
 BOTH = "can go to both if it varies"
 CONSTANT = "is constant if all its operands are and `computed(op, *operands)` is not None"
@@ -56,17 +57,17 @@ ROW = {f"b{k}": [(f"x{k}", "add i64", 1, 1), to(f"b{k + 1}")] for k in (0, *rang
 # (the program, its constant registers, the blocks that may run, the sentence)
 CASES: list[tuple[Blocks, dict[str, int], str, str]] = [
     ({"here": [RET]}, {}, "here", ENTRY),
-    ({"here": [("x", "add i64", 3, 4), ("y", "mul i64", "x", "x"), RET]}, {"x": 7, "y": 49},
-     "here", "An operand is a number or the name of a register"),
-    ({"z": [("x", "sub i64", 3, 3), to("a")], "a": [("y", "mul i64", "x", 2), RET]},
-     {"x": 0, "y": 0}, "z a", "the first one is the entry"),
+    ({"here": [("x", "add i64", 3, 4), ("y", "mul i64", "x", 0), RET]}, {"x": 7, "y": 0},
+     "here", CONSTANT),
+    ({"z": [("x", "sub i64", 3, 1), to("a")], "a": [("y", "mul i64", "x", 2), RET]},
+     {"x": 2, "y": 4}, "z a", "the first one is the entry"),
     ({"here": [("x", "add i64", N, 1), ("y", "mul i64", "x", 0), RET]}, {}, "here",
      "A name that no row assigns varies"),
     ({"here": [("x", "add i64", 2**63 - 1, 1), ("y", "sdiv i64", 8, 0), ("z", "add i64", "y", 1),
                RET]}, {"x": -(2**63)}, "here", CONSTANT),
     ({"a": [(None, "store", 1, "p"), ("x", "load", "p"), to("c")], "b": [RET], "c": [RET]}, {},
      "a c", '`(None, "br", block)` goes to that block'),
-    (diamond(1, 5, 6), {"l": 5, "x": 5}, "top left end", YES),
+    ({"a": [to(1, "b", "c")], "b": [to(0, "b", "d")], "c": [RET], "d": [RET]}, {}, "a b d", YES),
     (diamond(0, 5, 6), {"r": 6, "x": 6}, "top right end", PHI),
     (diamond(N, 5, 5), {"l": 5, "r": 5, "x": 5}, "top left right end", SAME),
     (diamond(N, 0, N), {"l": 0}, "top left right end", "Everything else varies"),
@@ -109,7 +110,7 @@ CASES: list[tuple[Blocks, dict[str, int], str, str]] = [
 ]  # fmt: skip
 
 
-@for_each(NAME, CASES, "{} small programs", spec=RETURNS)
+@for_each(NAME, CASES, "{} small programs", spec=[RETURNS, OPERAND])
 def small_programs(constants, blocks, numbers, runs, spec):
     """A few blocks, each about one rule."""
     same(constants, blocks, numbers, set(runs.split()), spec)
@@ -130,7 +131,7 @@ def same(constants: Any, blocks: Blocks, numbers: dict[str, int], runs: Set[str]
 def answered(constants: Any, blocks: Blocks) -> tuple[dict[str, int], set[str]]:
     """What the answer says of a program, if it has the form that was asked for."""
     try:
-        result = with_steps(constants, 40_000, f"{len(blocks)} blocks", WHY)(dict(blocks))
+        result = with_steps(constants, 40_000, "this program", WHY)(dict(blocks))
     except OutOfSteps as stop:
         stop.program = as_python(blocks)
         raise
