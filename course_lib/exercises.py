@@ -49,6 +49,7 @@ MODULES = {
     "ir.graph.topological_order": "ir.graph.order",
     "ir.verify.misplaced": "ir.graph.verify",
     "ir.windows.positions": "ir.windows",
+    "llvm.constants": "llvm.inspect.constants",
     "llvm.control.balanced": "llvm.inspect.control.balance",
     "llvm.fma.arithmetic": "llvm.inspect.fma",
     "machine.cover": "machine.cover",

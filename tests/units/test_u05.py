@@ -4,13 +4,16 @@ import ctypes
 import difflib
 import re
 import subprocess
+from collections import Counter
 from itertools import pairwise
 
 import llvmlite.binding as llvm
 import numpy as np
 import pytest
+from hypothesis import Phase, given, seed, settings
 
 import course_lib
+from autograder.check.blocks import programs
 from autograder.check.framework import Wrong, mutants_of
 from autograder.units.u05.checks.counter import PIECES
 from autograder.units.u05.checks.flow import BOTH, CASES, OUT, all_that_follows
@@ -20,9 +23,11 @@ from course_lib.exercises import baselines, plugged, slot
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.registry import flops
 from course_lib.llvm.codegen import target_machine
+from course_lib.llvm.inspect.constants import sccp
 from course_lib.llvm.inspect.fixed import optimized
 from course_lib.llvm.inspect.fma import count_fma, fused, parse
 from course_lib.llvm.inspect.llvm_interp import execute
+from course_lib.llvm.inspect.rows import Blocks, Row, as_python, computed, rows_of, run
 from course_lib.models import MODELS, example_inputs
 from course_lib.runtime.executable import CompiledModel
 from lessons.u05.listings import (
@@ -57,6 +62,7 @@ from lessons.u05.tools import (
 NAMES = (
     "u05.offset",
     "u05.four_sums",
+    "llvm.constants",
     "u05.passes",
     "llvm.fma.arithmetic",
     "llvm.control.balanced",
@@ -309,6 +315,120 @@ def test_the_picture_of_two_loops_keeps_their_ways_apart():
     assert "2: inner: runs 35 -> 3: after (5), 2: inner (30)" in picture.text
 
 
+# ── what is known before anything runs ──
+
+
+def text_of(blocks: Blocks, shown: bool) -> str:
+    """Rows as LLVM IR; if `shown`, a call shows each register: `call void @see.x(i64 %x)`."""
+    lines, declared = ["define i64 @f(i64 %n) {"], ["declare i64 @other()"]
+    for block, rows in blocks.items():
+        calls = [f"void @see.{row[0]}({'i1' if row[0][0] == 'c' else 'i64'} %{row[0]})"
+                 for row in rows if row[0] and shown]  # fmt: skip
+        declared += [f"declare {call.partition(' %')[0]})" for call in calls]
+        # all of a block's at its end: nothing stands between the phis
+        lines += [f"{block}:", *map(ir_line, rows[:-1]), *(f"call {call}" for call in calls)]
+        lines.append(ir_line(rows[-1]))
+    return "\n".join([*lines, "}", *declared])
+
+
+def ir_line(row: Row) -> str:
+    result, op, *operands = row
+    names = [f"%{o}" if isinstance(o, str) else str(o) for o in operands]
+    if op == "br":
+        condition = f"i1 {names[0]}, " if len(names) == 3 else ""
+        return f"br {condition}" + ", ".join(f"label {name}" for name in names[-2:][-len(names) :])
+    if op == "phi":
+        names = [f"[ {'%' * isinstance(o, str)}{o}, %{block} ]" for block, o in operands]
+    what = {"ret": "ret i64", "phi": "phi i64", "call": "call i64 @other()"}.get(op, op)
+    return (f"%{result} = " if result else "") + f"{what} " + ", ".join(names * (op != "call"))
+
+
+def drawn_programs(count: int, most: int) -> list[Blocks]:
+    found: list[Blocks] = []
+
+    @seed(5)
+    @settings(max_examples=count, database=None, deadline=None, phases=[Phase.generate])
+    @given(programs(most))
+    def collect(blocks):
+        found.append(blocks)
+
+    collect()
+    return found
+
+
+def test_our_constants_are_those_of_llvm():
+    """What we call constant is so for SCCP, and what we say never runs is gone. It knows more where
+    it keeps ranges (x is 0 or 1, so it is less than 5), by algebra, and after undefined values."""
+    constants = slot("llvm.constants").reference
+    equal = several = 0
+    for blocks in drawn_programs(150, 5):
+        after = sccp(text_of(blocks, shown=True))
+        theirs = dict(re.findall(r"call void @see\.(\w+)\(i\d+ (\S+)\)", after))
+        numbers, runs = constants(blocks)
+        left = {row[0] for block in runs for row in blocks[block] if row[0]}
+        assert theirs.keys() <= left, as_python(blocks)
+        for name in numbers.keys() & theirs.keys():
+            number = {"true": "1", "false": "0"}.get(theirs[name], theirs[name])
+            assert number in (str(numbers[name]), "poison"), as_python(blocks)
+        known = {name for name, word in theirs.items() if not word.startswith("%")}
+        equal += (theirs.keys(), known) == (left, numbers.keys())
+        several += len(runs) > 2 and len(numbers) > 0
+    assert equal > 100 and several > 40, (equal, several)
+
+
+def test_what_is_constant_is_so_when_the_program_runs():
+    """By the interpreter of LLVM IR: the result of a call, and the blocks that it went through."""
+    calls = 0
+    for blocks in drawn_programs(150, 5):
+        numbers, runs = slot("llvm.constants").reference(blocks)
+        for n in (0, 3, -5):
+            try:
+                execution = execute(text_of(blocks, shown=False), n, steps=300)
+            except ValueError:  # it calls, does not come to an end, or divides by 0
+                continue
+            calls += 1
+            seen, path = run(blocks, n, steps=400)
+            assert Counter(path) == execution.blocks and set(path) <= runs
+            last = blocks[path[-1]][-1][2]
+            assert execution.value == (seen[last][-1] if last in seen else last) % 2**64
+            assert numbers.get(last, seen.get(last, [0])[-1]) == seen.get(last, [0])[-1]
+    assert calls > 100
+
+
+def test_the_loops_that_never_run_for_20_elements():
+    head, body = optimized(DOT).split("{", 1)
+    text = head + "{" + body.replace("%n ", "20 ").replace("%n,", "20,")
+    numbers, runs = slot("llvm.constants").reference(rows_of(text))
+    assert runs == set(rows_of(sccp(text)))
+    assert [loop in runs for loop in LOOPS] == [False, True, False]
+    assert numbers["n.vec22"] == 20
+
+
+def test_rows_have_the_numbers_and_names_of_the_text():
+    text = """define i64 @f(i32 %n, float %x) {
+  %1 = sext i32 -1 to i64
+  %2 = icmp slt i32 %n, 3
+  %3 = fadd float %x, 1.0
+  br i1 true, label %"a b", label %c
+"a b":
+  ret i64 %1
+c:
+  unreachable
+}"""
+    assert rows_of(text) == {
+        "0": [("1", "sext i32 to i64", -1), ("2", "icmp slt i32", "n", 3), ("3", "fadd", "x", "?"),
+              (None, "br", 1, "a b", "c")],
+        "a b": [(None, "ret", "1")],
+        "c": [(None, "unreachable")],
+    }  # fmt: skip
+    assert computed("sext i32 to i64", -1) == -1
+    assert computed("add i8", 100, 100) == -56 and computed("icmp ult i8", -1, 1) == 0
+    assert computed("fadd", 1, 2) is None and computed("sdiv i8", -128, -1) is None
+    switch = "define void @f(i8 %n) {\n switch i8 %n, label %a []\na:\n ret void\n}"
+    with pytest.raises(ValueError, match="a block ends with switch"):
+        rows_of(switch)
+
+
 # ── feedback ──
 
 
@@ -353,7 +473,9 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
                   "formula 2,457, LLVM IR 2,457, chip 2,457 useful of 3,456",
                   "640 multiply-adds for 64 numbers", "your counts are those of the reference",
                   "109,051,904 multiply-adds",
-                  "111,018,240", "21,757,952", "lanes: 37"):  # fmt: skip
+                  "111,018,240", "21,757,952", "lanes: 37",
+                  "vec.epilog.vector.body       you: True   LLVM: True",
+                  "vector.body                  you: False  LLVM: False"):  # fmt: skip
         assert found in text
 
 

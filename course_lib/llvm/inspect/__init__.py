@@ -3,6 +3,7 @@
 fma.py      how many multiply-adds stand in LLVM IR, and how many a call executes
 control/    how often each block of a function runs
 plugin/     the counter once more, in C++: a pass that LLVM's own `opt` loads
+rows.py, constants.py    integers and branches as plain data; which are known before anything runs
 work.py     the same count for the kernels of a model
 source.py   which line of the loops became which line of LLVM IR and of assembly
 changes.py  what each pass of LLVM's optimizer changed, and its remarks

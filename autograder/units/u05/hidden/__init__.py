@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from autograder.check.blocks import programs
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import a_number
 from autograder.units.u05.checks.counter import compared_text, modules
 from autograder.units.u05.checks.flow import calls, same
+from autograder.units.u05.checks.known import same as same_constants
 from autograder.units.u05.checks.written import CHAIN, ONCE, checked, ran
 from course_lib.exercises import slot
 
@@ -21,6 +23,12 @@ def nothing_is_guessed(balanced, example):
     edges, known, _ = example
     expected = slot("llvm.control.balanced").reference(edges, known)
     same(balanced, edges, known, expected, "")
+
+
+@hidden("llvm.constants", seed=SEED + 1, given=programs(6), examples=150, what="random programs")
+def all_that_follows_from_the_rules(constants, blocks):
+    """On larger programs, exactly the result that the text asks for."""
+    same_constants(constants, blocks, *slot("llvm.constants").reference(blocks))
 
 
 @hidden("llvm.fma.arithmetic", seed=SEED + 2)
