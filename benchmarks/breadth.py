@@ -19,8 +19,8 @@ from families import FAMILIES
 from measuring import Engine, check, finish, measure, options, ours, thread_counts
 from tqdm import tqdm
 
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.models.exported import quiet
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 PEER = "onnxruntime"
 

@@ -21,10 +21,10 @@ from measuring import Engine, check, finish, measure, options, thread_counts
 from tqdm import tqdm
 
 import course_lib
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import read
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.models import MODELS, example_inputs
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 KEPT = "COURSE_LIB_CACHE"
 

@@ -15,9 +15,9 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 import course_lib
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.build import trace
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 SIZES = (512, 1024, 2048)
 

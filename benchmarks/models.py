@@ -18,10 +18,10 @@ import numpy as np
 from measuring import Engine, check, finish, measure, options, ours, thread_counts
 from tqdm import tqdm
 
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import read
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.models import MODELS, example_inputs
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 
 def engines(name: str, threads: int) -> dict[str, Engine]:

@@ -35,7 +35,12 @@ PACKAGES = {
     "xdsl": Package("a dialect of MLIR", "mlir"),
     "filecheck": Package("a test by FileCheck", "mlir"),
     "tinygrad": Package("the door to tinygrad", "lab"),
-    "tvm": Package("the door to TVM", "peers", "apache-tvm"),
+    "tvm": Package("TVM", "peers", "apache-tvm"),
+    "iree": Package("IREE", "peers", "iree-base-compiler"),
+    "jax": Package("JAX", "peers"),
+    "openvino": Package("OpenVINO", "peers"),
+    "MNN": Package("MNN", "peers"),
+    "torch_mlir": Package("torch-mlir", "peers", "torch-mlir"),
     "distributed": Package("Dask, for several machines,", "cluster"),
     "cryptography": Package("a Dask cluster of one's own", "cluster"),
 }

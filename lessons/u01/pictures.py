@@ -14,12 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.bridges.peers import session
 from course_lib.draw.base.legend import legend_row
 from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.svg import tag
 from course_lib.draw.graphs.boxes import draw_scene, lay_out
 from course_lib.draw.graphs.scene import Item, Scene
+from course_lib.peers.onnxruntime import session
 
 Line = tuple[str, str, Sequence[str]]
 SHAPES = {"Conv": "contraction", "Shape": "movement", "Expand": "movement", "Constant": "constant"}

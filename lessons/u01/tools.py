@@ -13,7 +13,6 @@ from functools import partial
 from textwrap import shorten
 from typing import Any
 
-from course_lib.bridges.peers import session
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.build import neg, relu
@@ -21,6 +20,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import parse_type
+from course_lib.peers.onnxruntime import session
 
 X = inp("x", "f32[2,4]")
 A = replace(relu(X), name="a")

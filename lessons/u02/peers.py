@@ -22,7 +22,6 @@ import onnx
 import onnxruntime as ort
 import torch
 
-from course_lib.bridges.peers import session
 from course_lib.compiler import compile
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
@@ -30,6 +29,7 @@ from course_lib.ir.graph.build import sqrt, trace
 from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const
 from course_lib.models.exported import onnx_model
+from course_lib.peers.onnxruntime import session
 from course_lib.scratch import Folder
 
 FOLDER = Folder("course-u02-")  # 0.6 GB after the whole notebook, gone with this process

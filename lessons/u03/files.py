@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib.bridges import peers
 from course_lib.models import MODELS, example_inputs
+from course_lib.peers import onnxruntime as peers
 from lessons.u03.measuring import fastest
 
 # A level of onnxruntime's optimizer, and which of its optimizers stay off all the same. The

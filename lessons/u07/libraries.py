@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.parse import parse_graph
+from course_lib.peers.onnxruntime import onnxruntime_session
 from lessons.u07.products import Sizes, rates
 
 REPEAT = 20  # how often a product is timed

@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from course_lib.bridges.peers import session
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
@@ -25,6 +24,7 @@ from course_lib.mlir.upstream.pipelines import PIPELINES
 from course_lib.mlir.upstream.slides import shown
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
+from course_lib.peers.onnxruntime import session
 from course_lib.recorded import recorded
 from lessons.u10.native import SIZE, llvm, measured, on_tensors
 from lessons.u10.program import narrow

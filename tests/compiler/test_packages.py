@@ -24,7 +24,7 @@ import course_lib
 from autograder import check, implements
 from course_lib.__main__ import main
 from course_lib.bridges.isl import scheduled
-from course_lib.bridges.peers import onnxruntime_session
+from course_lib.peers.onnxruntime import onnxruntime_session
 from course_lib.draw.graphs.dot import dot_layout
 from course_lib.draw.plots.figure import chart
 from course_lib.frontend import coverage, load

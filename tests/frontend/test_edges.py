@@ -16,11 +16,11 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from torch import nn
 
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
 from course_lib.frontend import load
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.graph_interp import run
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 INF, NAN = float("inf"), float("nan")
 ODD = [NAN, INF, -INF, 0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 5.0, -5.0, 0.1, 1e-30]

@@ -8,7 +8,6 @@ import pytest
 import course_lib
 from autograder.check.levels import MACHINES, levels_agree
 from course_lib.accelerator.workload import products
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.cost.layout import CONVOLUTIONS, conv_cost, cost
 from course_lib.cost.machine import Machine
 from course_lib.exercises import baselines
@@ -31,6 +30,7 @@ from course_lib.passes.layout.layout import candidates, in_layouts, layout, layo
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 RNG = np.random.default_rng(11)
 NHWC = ("nhwc", "ohwi", "nhwc")

@@ -12,7 +12,6 @@ from torch import nn
 from torch.nn import functional as F
 
 import course_lib
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.frontend import load
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.build import as_type, inp, relu, trace
@@ -23,6 +22,7 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import f16, f32
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.prepare.widen import widen
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 
 class Function(nn.Module):

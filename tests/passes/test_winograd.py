@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import course_lib
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.cost.layout import winograd_pays
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.build import trace
@@ -19,6 +18,7 @@ from course_lib.passes.clean.dce import dce
 from course_lib.passes.layout.winograd import by_winograd, can, winograd
 from course_lib.passes.pipeline import DEFAULT, WINOGRAD
 from course_lib.passes.prepare.decompose import decompose
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 RNG = np.random.default_rng(5)
 

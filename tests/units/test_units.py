@@ -184,7 +184,7 @@ def test_every_unit_has_three_kinds_of_exercises_and_every_lab_its_milestones():
 
 
 def test_onnxruntime_is_asked_in_one_way_and_an_answer_is_plugged_in_in_one_way(root):
-    """course_lib/bridges/peers.py and check/plugs.py; the process of hostile files has its own."""
+    """peers/onnxruntime.py and check/plugs.py; the process of hostile files has its own."""
     files = [file for package in ("lessons", "autograder")
              for file in (root / package).rglob("*.py")]  # fmt: skip
     for words, place in (("SessionOptions()", "onnx_child.py"), ("Context().run(", "plugs.py")):

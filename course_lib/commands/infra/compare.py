@@ -2,7 +2,7 @@
 
     compare(task, outputs, options)  ->  {"max_rel_error": 2e-07, "agrees": True, ...}
 
-Next room: `course_lib/bridges/peers.py`.
+Next room: `course_lib/peers/onnxruntime.py`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.bridges import steps as stepwise
-from course_lib.bridges.peers import onnxruntime_session
 from course_lib.commands.infra.task import Task
 from course_lib.measure.turns import warm_median
+from course_lib.peers.onnxruntime import onnxruntime_session
 
 TOLERANCE = 1e-3  # relative to the largest value of the peer's result
 ROUNDINGS = 4  # of a result's own type, which may be all that f16 has

@@ -7,7 +7,7 @@
 The same two steps as `passes/clean/bn_fold.py` and `passes/fusion/fuse.py`, on the file format
 instead of our graph: values are names, nodes are a list, and to rename a value is to think
 of all its readers. Both functions return a new model. Next room:
-`bridges/peers.py`, which runs it.
+`peers/onnxruntime.py`, which runs it.
 """
 
 from __future__ import annotations
