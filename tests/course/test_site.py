@@ -62,6 +62,7 @@ def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> 
 def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path, root: Path):
     for source in sources(root / "notebooks"):
         text = _visible((website / f"{source.name}.html").read_text())
+        squeezed = _squeezed(text)
         for name in source.exercises():
             entry = slot(name)
             assert entry.name in text
@@ -69,9 +70,9 @@ def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path
                 continue
             assert "write your answer here" in text
             for hint in ladder(entry):
-                assert _squeezed(hint) in _squeezed(text), f"{name}: a hint is missing"
+                assert _squeezed(hint) in squeezed, f"{name}: a hint is missing"
             body = _squeezed(" ".join(solution_body(entry.reference)))
-            assert body not in _squeezed(text), f"{name}: the page shows the solution"
+            assert body not in squeezed, f"{name}: the page shows the solution"
         assert "HIDDEN TESTS" not in text and "BEGIN SOLUTION" not in text
         assert "Traceback" not in text and "needs your answer" not in text
 
