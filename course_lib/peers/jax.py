@@ -4,10 +4,17 @@
     stablehlo        the same, as it is given to XLA
     hlo              XLA's own form, before it does anything
     optimized hlo    after its passes: fused, laid out, scheduled
-    llvm ir          of what it wrote itself, after LLVM's passes
+    llvm ir          of the fusions that it wrote itself, after LLVM's passes
 
-XLA joins elementwise ops and small reductions in fusions, for which it writes LLVM IR; large
-products and convolutions are calls of libraries (Eigen, oneDNN). Next room: `iree.py`.
+XLA joins elementwise ops and small reductions in fusions, for which it writes LLVM IR. Products,
+convolutions and reductions become fusions of the kind `__ynn_fusion`, which a library (YNNPACK)
+computes and of which there is no text. XLA lays convolutions out with their channels last, weights
+when it compiles, images with a transpose before and after.
+
+Threads: XLA's pool has one for each processor of the process, or `PJRT_NPROC`, which is set here:
+with 1, one thread does all the work, as the times of the threads show (JAX 0.10.2; with the flag
+`--xla_cpu_multi_thread_eigen=false`, which is often given for it, four still work). It is read once,
+when the first model is compiled. Next room: `iree.py`.
 """
 
 from __future__ import annotations
@@ -26,6 +33,7 @@ from course_lib.scratch import Folder
 
 NOTHING_RUNS = {"parameter", "constant", "bitcast", "tuple", "get-tuple-element"}
 LINE = re.compile(r"\s+(?:ROOT )?%?(?P<name>\S+) = .*? (?P<op>[\w-]+)\(")
+STARTED: list[int] = []  # the number of threads, once there is one
 ORIGIN = re.compile(r'op_name="([^"]*)"')
 
 
@@ -48,7 +56,7 @@ class Jax(Prepared):
         return {
             "jaxpr": str(self.traced.jaxpr),
             "stablehlo": module.get_asm(large_elements_limit=16),
-            "hlo": self.lowered.as_text("hlo"),
+            "hlo": self.lowered.compiler_ir("hlo").as_hlo_text(),
             "optimized hlo": self.compiled.as_text(),
             **self.written(),
         }
@@ -80,7 +88,14 @@ def instructions(hlo: str) -> list[str]:
 
 
 def start(threads: int) -> None:
-    pass
+    """Before JAX looks for its devices, for the first time and for good."""
+    if STARTED and STARTED != [threads]:
+        raise ValueError(f"JAX has {STARTED[0]} threads in this process for good, not {threads}: "
+                         "`Running` gives it a process of its own")  # fmt: skip
+    STARTED[:] = [threads]
+    os.environ["PJRT_NPROC"] = str(threads)
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_traceback_in_locations_limit", 0)  # no lines of ours in XLA's texts
 
 
 def prepare(model: Model, threads: int) -> Jax:

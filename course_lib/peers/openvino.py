@@ -1,17 +1,22 @@
-"""OpenVINO on the processor: its plug-in for x86, which calls oneDNN and kernels of its own.
+"""OpenVINO on the processor: its plug-in for x86, which calls oneDNN, MLAS and kernels of its own.
 
-    read       the ONNX file as a graph of OpenVINO's operations (IR, without weights)
-    runtime    what is executed: layers fused and laid out, each with the kernel chosen for it
+    read       the ONNX file as a graph of OpenVINO's operations (its IR, without the weights)
+    common     after the transformations that all of its devices share: folded, simplified, fused
+    runtime    what is executed: the layers, their layouts, and the kernel chosen for each
 
-When it compiles, it folds constants, fuses, chooses a layout and a kernel for each layer, and
-reorders the weights for them. What happens in between leaves no text in the package from PyPI: of
-the common and the CPU's own transformations only the result is seen. f32 is asked for, since where
-the processor has bf16 it may take that by itself. Next room: `mnn.py`.
+To compile is to do the common transformations, then those of the processor's plug-in, to choose a
+layout and a kernel for each layer, and to reorder the weights for them. Of the plug-in's own steps
+only the result is seen: `runtime`, in which `originalLayersNames` says where a layer is from, and
+`primitiveType` what computes it. A `Subgraph` is a group that the plug-in wrote code for. f32 is
+asked for: where the processor has bf16, OpenVINO may take that by itself.
+
+As it comes, `import openvino` leaves files in the user's folder and tells a server that it was
+imported. It does neither if it does not find the package that does so. Next room: `mnn.py`.
 """
 
 from __future__ import annotations
 
-import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +25,11 @@ from course_lib.peers.model import Model
 from course_lib.peers.peer import Prepared
 from course_lib.scratch import Folder
 
-os.environ.setdefault("OPENVINO_TELEMETRY", "0")
+sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type]  # not to be found
 import openvino  # noqa: E402
+from openvino._offline_transformations import apply_moc_transformations  # noqa: E402
+
+NOTHING_RUNS = ("Input", "Const", "Output")
 
 
 class Openvino(Prepared):
@@ -38,8 +46,8 @@ class Openvino(Prepared):
         except RuntimeError as error:
             raise ValueError(f"OpenVINO cannot run this model: {error}") from error
         self.request = self.compiled.create_infer_request()
-        self.kept = [np.array(x, order="C") for x in model.inputs]
-        for k, x in enumerate(self.kept):
+        self.inputs = [np.array(x, order="C") for x in model.inputs]  # read where they lie
+        for k, x in enumerate(self.inputs):
             self.request.set_input_tensor(k, openvino.Tensor(x, shared_memory=True))
 
     def call(self) -> list[np.ndarray]:
@@ -48,21 +56,23 @@ class Openvino(Prepared):
         return [np.array(self.request.get_output_tensor(k).data) for k in outputs]
 
     def stages(self) -> dict[str, str]:
-        return {"read": as_xml(self.source), "runtime": as_xml(self.compiled.get_runtime_model())}
+        common = self.source.clone()
+        apply_moc_transformations(common, False)
+        models = {"read": self.source, "common": common,
+                  "runtime": self.compiled.get_runtime_model()}  # fmt: skip
+        return {name: as_xml(model) for name, model in models.items()}
 
     def kernels(self) -> list[str]:
-        """The layers in the order of their execution, each with its primitive and the operations
-        that went into it. Constants, inputs and results run nothing."""
+        """The layers in the order of their execution: their type, the primitive that computes
+        them, and what went into them."""
         layers = []
         for node in self.compiled.get_runtime_model().get_ordered_ops():
-            about = {name: str(value.astype(str)) for name, value in node.get_rt_info().items()}
-            if about["layerType"] not in ("Input", "Const", "Output"):
-                layers.append(about)
-        layers.sort(key=lambda about: int(about["execOrder"]))
-        return [
-            f"{a['layerType']} {a['primitiveType']} {a.get('originalLayersNames', '')}".strip()
-            for a in layers
-        ]
+            about = {name: value.astype(str) for name, value in node.get_rt_info().items()}
+            names = about.get("originalLayersNames", "")
+            shown = f"{about['layerType']} {about['primitiveType']} {names}".strip()
+            if about["layerType"] not in NOTHING_RUNS:
+                layers.append((int(about["execOrder"]), shown))
+        return [shown for _, shown in sorted(layers)]
 
 
 def prepare(model: Model, threads: int) -> Openvino:
@@ -71,11 +81,11 @@ def prepare(model: Model, threads: int) -> Openvino:
 
 
 def as_xml(model: openvino.Model) -> str:
-    """A model of OpenVINO's as its IR, without its weights, which are another file."""
+    """A model of OpenVINO's as its IR, whose weights are another file."""
     folder = Folder("course-openvino-")
     try:
         path = Path(folder.path) / "model.xml"
-        openvino.serialize(model, path, Path(folder.path) / "model.bin")
+        openvino.serialize(model, path, path.with_suffix(".bin"))
         return path.read_text("utf-8")
     finally:
         folder.close()

@@ -14,6 +14,7 @@ its axis is no error in JAX: what it picks is NaN, what it writes is dropped. Ne
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,7 +37,12 @@ def in_jax(graph: Graph) -> Callable[..., list[Any]]:
     """The graph as a function of its inputs. ValueError that names what JAX does not have."""
     jax.config.update("jax_enable_x64", True)
     plain = JAX.spelled(graph)
-    return lambda *inputs: JAX.results(plain, inputs)
+
+    def function(*inputs: Any) -> list[Any]:
+        return JAX.results(plain, inputs)
+
+    function.__name__ = re.sub(r"\W", "_", graph.name)  # XLA's texts show it
+    return function
 
 
 def _scope(node: Node) -> contextlib.AbstractContextManager[Any]:
@@ -53,6 +59,19 @@ def _scattered(x: Any, where: Sequence[Any], updates: Any, how: str, node: Node)
     return getattr(x.at[tuple(where)], name)(updates)
 
 
+def _power(a: Any, b: Any) -> Any:
+    """Of integers bit by bit: `jnp.power` looks at six bits of the exponent."""
+    if jnp.issubdtype(a.dtype, jnp.floating):
+        return jnp.power(a, b)
+
+    def step(_: int, state: Any) -> Any:
+        result, square, left = state
+        return jnp.where(left % 2 == 1, result * square, result), square * square, left // 2
+
+    a, b = jnp.broadcast_arrays(a, b)
+    return lax.fori_loop(0, 8 * a.dtype.itemsize, step, (jnp.ones_like(a), a, b))[0]
+
+
 NAMES: dict[str, Any] = {
     "amax": jnp.max,
     "amin": jnp.min,
@@ -65,6 +84,7 @@ NAMES: dict[str, Any] = {
     "leaky_relu": nn.leaky_relu,
     "log_softmax": nn.log_softmax,
     "mish": nn.mish,
+    "power": _power,
     "relu": nn.relu,
     "rsqrt": lax.rsqrt,
     "scattered": _scattered,
