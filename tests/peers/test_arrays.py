@@ -156,7 +156,7 @@ def test_hlo_says_which_origin_an_instruction_has(installed):
     from course_lib.peers.arrays.in_jax import in_jax
 
     x = np.ones(3)
-    text = jax.jit(in_jax(with_origins("f64"))).lower(x).compile().as_text()
+    text = str(jax.jit(in_jax(with_origins("f64"))).lower(x).compile().as_text())
     assert 'op_name="jit(sums)/layers.0/add"' in text
     assert "f64[3]" in text
 

@@ -46,7 +46,7 @@ def small_cnn() -> Graph:
     rows = RNG.standard_normal((10, 4)).astype(np.float32)
 
     def network(image: Any, places: Any) -> list[Any]:
-        where = {"pads": (1, 1, 1, 1)}
+        where: Any = {"pads": (1, 1, 1, 1)}
         first = apply("relu", apply("conv", image, weights[0], **where, origin=("stem.conv",)))
         half = apply("max_pool", first, kernel=(2, 2), strides=(2, 2), origin=("stem.pool",))
         second = apply("conv", half, weights[1], **where, origin=("body.conv",))
