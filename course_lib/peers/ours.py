@@ -27,9 +27,8 @@ class Ours(Prepared):
             threads=threads,
             passes=WINOGRAD if winograd else None,
         )
-        if winograd and "winograd_tiles" not in {
-            n.op for n in self.run.stage("winograd").form.nodes
-        }:
+        nodes = self.run.stage("winograd").form.nodes if winograd else ()
+        if winograd and not any(node.op == "winograd_tiles" for node in nodes):
             raise ValueError("no convolution of this model gains by Winograd's algorithm")
 
     def call(self) -> list[np.ndarray]:

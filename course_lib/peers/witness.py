@@ -1,7 +1,7 @@
 """What is right: the model in float64, computed by who is none of the systems that are compared.
 
     witness(model_of("mlp"))           ->   Witness("PyTorch in float64", [array of f64[1,10]])
-    witness(model_of("model.onnx"))    ->   by the reference evaluator of the package onnx, in float64
+    witness(model_of("model.onnx"))    ->   by the reference evaluator of onnx, in float64
 
 Our own interpreter would not do: it reads a model as our compiler does, and would share its errors.
 A model that rounds to integers has results in steps of its scales, and what it computes in floats
@@ -28,7 +28,7 @@ PLAIN = "onnxruntime without its optimizations"
 
 @dataclass(frozen=True)
 class Witness:
-    """Who says what is right, and the outputs; `steps` are the sizes of theirs, if they have any."""
+    """Who says what is right, and the outputs; `steps` are those in which they come, if any."""
 
     name: str
     outputs: Sequence[np.ndarray]
