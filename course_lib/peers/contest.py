@@ -86,8 +86,7 @@ class Contest:
 
     def fastest(self, threads: int) -> list[Entry]:
         """The fastest one, and all that cannot be told from it."""
-        timed = self.timed(threads)
-        return [e for e in timed if e is timed[0] or not claim_of(timed[0], e).told]
+        return told_apart(self.timed(threads))
 
     @property
     def thread_counts(self) -> list[int]:
@@ -98,6 +97,11 @@ def claim_of(base: Entry, other: Entry) -> Claim:
     """How many times as long the other one takes, from the rounds that both have."""
     count = min(len(base.rounds), len(other.rounds))
     return claim(base.rounds[:count], other.rounds[:count])
+
+
+def told_apart(timed: Sequence[Entry]) -> list[Entry]:
+    """Of entries that are in order, the first, and those that cannot be told from it."""
+    return [e for e in timed if e is timed[0] or not claim_of(timed[0], e).told]
 
 
 def contest(
@@ -126,7 +130,7 @@ def contest(
         for count in threads:
             mine = [entry for entry in found.entries if entry.threads == count]
             with ExitStack() as stack:
-                running = list(_started(stack, model, mine, right, tell))
+                running = list(started(stack, model, mine, right, tell))
                 found.others[count] = _measured(running, rounds, seconds / rounds, tell)
                 _finish(running, tell)
     except KeyboardInterrupt:
@@ -146,7 +150,7 @@ def check_threads(threads: Sequence[int]) -> None:
         )
 
 
-def _started(
+def started(
     stack: ExitStack, model: Model, entries: Sequence[Entry], right: Witness, tell: Tell
 ) -> Iterator[tuple[Entry, Running]]:
     """Those of the systems that are there, run the model, and are right."""

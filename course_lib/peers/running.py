@@ -74,6 +74,11 @@ class Running:
         """Seconds of every call, one after the other for so long, and at least one."""
         return self._ask("times", CALL + seconds, seconds=seconds)["times"]
 
+    def again(self) -> float:
+        """Seconds to compile the model once more, with what the process has kept of the first
+        time; from now on, this one runs."""
+        return self._ask("again", PATIENCE)["compile_seconds"]
+
     def stages(self) -> dict[str, str]:
         """Every text that the system made on the way."""
         file = self._path("stages.json")
