@@ -28,11 +28,12 @@ IDLE = (3, 4)  # the columns of /proc/stat in which nothing ran
 def machine() -> dict[str, Any]:
     """What it is, as far as the system says it. `load`: processes that wanted to run in the last
     minute, on average."""
+    host = host_machine()
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": _named(),
         "processors": len(available()),
-        "llvm": str(host_machine()),
+        "code_for": f"{host.name}, vectors of {host.vector_bytes} bytes",
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "governor": _governor(),
@@ -97,7 +98,8 @@ def _named() -> str:
 
 
 def _governor() -> str:
-    """What decides how fast the processors run: "performance" never slows them down."""
+    """What decides how fast the processors run: "performance" never slows them down. Empty where
+    the system does not say."""
     with suppress(OSError):
         return Path(GOVERNOR.format(available()[-1])).read_text().strip()
-    return "unknown"
+    return ""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from textwrap import fill
 from typing import Any
 
 from course_lib.draw.base.picture import Picture, page
@@ -75,7 +76,7 @@ class Report:
                 lines += [str(self._table(count)), "", *self._claims(count)]
         if self._left_out:
             lines += ["", "left out:", *(f"  {words}" for words in self._left_out)]
-        return "\n".join([*lines, "", NOTE])
+        return "\n".join([*lines, "", fill(NOTE, 100)])
 
     @property
     def page(self) -> str:
@@ -103,13 +104,14 @@ class Report:
     def _facts(self) -> list[tuple[str, str]]:
         m = self.machine
         many = f"{m['processors']} processor{'' if m['processors'] == 1 else 's'}"
-        versions = dict.fromkeys(e.version for e in self.found.entries if e.version)
+        versions = dict.fromkeys(", ".join(e.version for e in self.found.entries).split(", "))
+        governor = f"governor {m['governor']}" if m["governor"] else ""
         facts = [
             ("date", m["date"]),
-            ("machine", f"{m['processor']}, {many} ({m['llvm']})"),
-            ("system", f"{m['system']}, Python {m['python']}; governor: {m['governor']}"),
+            ("machine", f"{m['processor']}, {many} ({m['code_for']})"),
+            ("system", ", ".join(filter(None, (m["system"], f"Python {m['python']}", governor)))),
             ("busy", self._busy()),
-            ("versions", ", ".join(versions)),
+            ("versions", ", ".join(filter(None, versions))),
             ("right", self.found.right),
             ("again with", self.command),
         ]
@@ -120,10 +122,9 @@ class Report:
         """What else the machine did: before, as a load, and meanwhile."""
         load, count = self.machine["load"], self.machine["processors"]
         shares = [share for share in self.found.others.values() if share is not None]
-        worst = max(shares, default=0.0)
         before = f"load {load:g} on {count} before it began"
-        during = f"other processes had {worst:.0%} of the processors meanwhile" if shares else ""
-        quiet = worst <= BUSY and load <= BUSY * count + 1
+        during = f"other processes had {max(shares):.0%} of the time meanwhile" if shares else ""
+        quiet = max(shares) <= BUSY if shares else load < 1
         verdict = "the machine was quiet" if quiet else "THE MACHINE WAS BUSY: measure again"
         return "; ".join(filter(None, (before, during, verdict)))
 
@@ -152,8 +153,8 @@ class Report:
             None if high is None else 1e3 * high,
             "–" if entry is base else beside(base, entry),
             entry.kernels,
-            entry.compile_seconds,
-            entry.import_seconds,
+            None if entry.compile_seconds is None else round(entry.compile_seconds, 2),
+            None if entry.import_seconds is None else round(entry.import_seconds, 2),
             peak,
             "–" if entry.error is None else f"{entry.error:.0e}",
         ]

@@ -12,8 +12,8 @@ code, which may fold and reorder them. Next room: `onnxruntime.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import partial
+import warnings
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -39,10 +39,11 @@ class Compiled(Eager):
             "freezing": freezing,
             "force_disable_caches": True,  # what is found there is not compiled, and has no stages
             "compile_threads": 1,  # more are processes of their own
-            "_pre_fusion_custom_pass": partial(self._see_ir, "ir"),
-            "_post_fusion_custom_pass": partial(self._see_ir, "ir, fused"),
+            "_pre_fusion_custom_pass": self._ir_seen("ir"),
+            "_post_fusion_custom_pass": self._ir_seen("ir, fused"),
         }
-        with inductor.patch(settings):
+        with inductor.patch(settings), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "dynamo_pgo")  # that its cache is off, as we asked
             _, self.code = run_and_get_code(self.call)  # forgets what was compiled before
         for text in self.code:
             self._see("code", text)
@@ -63,9 +64,15 @@ class Compiled(Eager):
         self._see("aten graph", _python(module))
         return compile_fx_inner(module, inputs, **more)
 
-    def _see_ir(self, name: str, nodes: list[Any]) -> list[Any]:
-        self._see(name, "\n\n".join(node.debug_str() for node in nodes))
-        return nodes
+    def _ir_seen(self, name: str) -> Callable[[list[Any]], list[Any]]:
+        """A pass of Inductor's scheduler that changes nothing. Settings are copied with all that
+        they hold, and of all that can be called only a function is not copied."""
+
+        def see(nodes: list[Any]) -> list[Any]:
+            self._see(name, "\n\n".join(node.debug_str() for node in nodes))
+            return nodes
+
+        return see
 
     def _see(self, name: str, text: str) -> None:
         names = [name, *(f"{name} {k}" for k in range(2, len(self.texts) + 3))]
