@@ -14,6 +14,6 @@ contest.py   systems in turns; report.py says what was found, as text, as data a
 Every other file is one system. It is imported when its system is asked for, and needs nothing that
 `pip` would have to bring before.
 
-None of them may tell anybody that it is used: `openvino.py` and `mnn.py` say what they leave out for
+None of them may tell anybody that it is used: `openvino.py` and `mnn.py` say what is left out for
 that. Next room: `peer.py`.
 """
