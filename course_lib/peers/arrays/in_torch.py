@@ -51,9 +51,7 @@ class _Writing(fx.proxy.GraphAppendingTracer):
     def __init__(self, graph: Graph) -> None:
         super().__init__(fx.Graph())
         names = {**NAMES, "asarray": self.constant}
-        self.library = Library(
-            torch, names, {**SHARED, **RULES}, frozenset(KINDS), self.called_after
-        )
+        self.library = Library(torch, names, {**SHARED, **RULES}, frozenset(KINDS), self.called_after)
         self.source = self.library.spelled(graph)
         self.names = value_names(self.source)
         self.root = torch.nn.Module()
@@ -151,11 +149,8 @@ def _clamp(np: Library, node: Node, x: Any) -> Any:
     return torch.clamp(x, node.attrs["min"], node.attrs["max"])
 
 
-@writes(
-    RULES,
-    "hard_sigmoid",
-    fits=lambda node: math.isclose(node.attrs["alpha"], 1 / 6) and node.attrs["beta"] == 0.5,
-)
+@writes(RULES, "hard_sigmoid",
+        fits=lambda node: math.isclose(node.attrs["alpha"], 1 / 6) and node.attrs["beta"] == 0.5)
 def _hard_sigmoid(np: Library, node: Node, x: Any) -> Any:
     return functional.hardsigmoid(x)
 
@@ -337,3 +332,4 @@ def _scan(np: Library, node: Node, state: Any, *operands: Any) -> Any:
     if not history:
         return np.asarray(numpy.zeros(node.type.dims, node.type.dtype.numpy))
     return torch.stack([history[t] for t in steps])
+
