@@ -19,7 +19,7 @@ import pytest
 
 # Heavy, not always installed, or not in every system.
 HEAVY = {
-    "IPython", "distributed", "graphviz", "hypothesis", "islpy", "llvmlite", "matplotlib",
+    "IPython", "distributed", "graphviz", "hypothesis", "iree", "islpy", "llvmlite", "matplotlib",
     "nbclient", "nbformat", "nbgrader", "onnx", "onnxruntime", "psutil", "resource", "tinygrad",
     "torch", "torch_mlir", "tqdm", "tvm", "xdsl",
 }  # fmt: skip
