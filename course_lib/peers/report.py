@@ -31,8 +31,9 @@ NOTE = (
     "ms is the median of all rounds, a round the median of its calls; the quartiles are those of "
     f"the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
     f"from 1 than the quartiles of these ratios are from each other, and than {MARGIN:.0%}, by "
-    f"which two processes of the same program may differ; fewer than {ROUNDS} rounds tell nothing. "
-    "Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
+    "which two processes of the same program may differ. Who is slower in every round is called "
+    f"slower, also where the rounds do not say by how much. Fewer than {ROUNDS} rounds tell nothing."
+    " Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
     "process has had: the system, the weights, all."
 )
 CSS = (
@@ -197,7 +198,7 @@ def row(found: Contest, entry: Entry) -> dict[str, Any]:
         "quartiles_ms": None if low is None or high is None else [1e3 * low, 1e3 * high],
         "beside": compared.system if compared else None,
         "ratio": claim.ratio if claim and claim.told else None,
-        "told_apart": claim.told if claim else None,
+        "told_apart": bool(claim.told or claim.order) if claim else None,
         "fastest": entry in found.fastest(entry.threads) if entry.seconds is not None else False,
     }
 
