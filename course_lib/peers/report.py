@@ -32,7 +32,8 @@ NOTE = (
     f"the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
     f"from 1 than the quartiles of these ratios are from each other, and than {MARGIN:.0%}, by "
     "which two processes of the same program may differ. Who is slower in every round is called "
-    f"slower, also where the rounds do not say by how much. Fewer than {ROUNDS} rounds tell nothing."
+    "slower, also where the rounds do not say by how much. Fewer than "
+    f"{ROUNDS} rounds tell nothing."
     " Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
     "process has had: the system, the weights, all."
 )
