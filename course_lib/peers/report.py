@@ -40,7 +40,7 @@ NOTE = (
 CSS = (
     ".cl-report{max-width:76rem}.cl-report h1{font-size:1.5rem;margin:.2em 0}"
     ".cl-report h2{font-size:1.15rem;margin:1.6em 0 .4em}"
-    ".cl-report p,.cl-report li{max-width:48rem}"
+    ".cl-report p,.cl-report li{max-width:48rem;overflow-wrap:anywhere}"
     ".cl-report dl{display:grid;grid-template-columns:max-content 1fr;gap:.15em 1em;margin:.6em 0}"
     ".cl-report dt{color:var(--cl-muted)}.cl-report dd{margin:0;overflow-wrap:anywhere}"
     ".cl-report td,.cl-report th{white-space:nowrap}"
