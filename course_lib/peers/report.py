@@ -31,14 +31,16 @@ NOTE = (
     "ms is the median of all rounds, a round the median of its calls; the quartiles are those of "
     f"the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
     f"from 1 than the quartiles of these ratios are from each other, and than {MARGIN:.0%}, by "
-    f"which two processes of the same program may differ; fewer than {ROUNDS} rounds tell nothing. "
-    "Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
+    "which two processes of the same program may differ. Who is slower in every round is called "
+    "slower, also where the rounds do not say by how much. Fewer than "
+    f"{ROUNDS} rounds tell nothing."
+    " Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
     "process has had: the system, the weights, all."
 )
 CSS = (
     ".cl-report{max-width:76rem}.cl-report h1{font-size:1.5rem;margin:.2em 0}"
     ".cl-report h2{font-size:1.15rem;margin:1.6em 0 .4em}"
-    ".cl-report p,.cl-report li{max-width:48rem}"
+    ".cl-report p,.cl-report li{max-width:48rem;overflow-wrap:anywhere}"
     ".cl-report dl{display:grid;grid-template-columns:max-content 1fr;gap:.15em 1em;margin:.6em 0}"
     ".cl-report dt{color:var(--cl-muted)}.cl-report dd{margin:0;overflow-wrap:anywhere}"
     ".cl-report td,.cl-report th{white-space:nowrap}"
@@ -197,7 +199,7 @@ def row(found: Contest, entry: Entry) -> dict[str, Any]:
         "quartiles_ms": None if low is None or high is None else [1e3 * low, 1e3 * high],
         "beside": compared.system if compared else None,
         "ratio": claim.ratio if claim and claim.told else None,
-        "told_apart": claim.told if claim else None,
+        "told_apart": bool(claim.told or claim.order) if claim else None,
         "fastest": entry in found.fastest(entry.threads) if entry.seconds is not None else False,
     }
 

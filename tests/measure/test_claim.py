@@ -13,7 +13,8 @@ STEADY = [1.0, 1.01, 0.99, 1.0, 1.02]
         ([2.0, 2.02, 1.98, 2.0, 2.04], "2"),
         ([0.5, 0.505, 0.495, 0.5, 0.51], "0.5"),
         ([1.3, 0.8, 1.2, 0.9, 1.1], "not told apart"),  # 10 % in the middle, 30 % of spread
-        ([1.2, 1.9, 1.25, 1.2, 1.7], "not told apart"),  # slower in every round, by how much?
+        ([1.2, 1.9, 1.25, 1.2, 1.7], "slower, not told by how much"),
+        ([0.9, 0.4, 0.85, 0.2, 0.5], "faster, not told by how much"),
         ([1.01, 1.02, 1.0, 1.01, 1.03], "not told apart"),  # always 1 %: less than two processes
     ],
 )
