@@ -94,10 +94,6 @@ class Report:
             items = [tag("li", escape(words)) for words in self._left_out]
             parts += [tag("h2", "Left out"), tag("ul", *items)]
         parts += [tag("h2", "How it was measured"), tag("p", escape(NOTE))]
-        parts += [
-            tag("p", "This command makes the report again:"),
-            tag("pre", escape(self.command)),
-        ]
         style = tag("style", CSS)
         return page(f"{self.found.model}, benchmark", style, tag("main", *parts, klass="cl-report"))
 
