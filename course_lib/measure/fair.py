@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from course_lib.exercises import exercise
 
-ROUNDS = 40
+ROUNDS = 30
 
 
 def once_each(
@@ -41,26 +41,14 @@ def fair_rounds(
     The machine's speed may drift by a third, or jump. Another program may disturb up to an
     eighth of the time, and pauses may stop everything.
 
-    On each machine tried, the median of the rounds' ratios between the first engine and any other
-    must be within 4 % of the true one.
+    The median of the rounds' ratios between the first engine and any other must be within 4 % of
+    the true one, on at least five of six machines that have the same troubles.
     """
-    spent = 0.0
-
-    def timed(timer: Callable[[int], float], number: int) -> float:
-        nonlocal spent
-        one = timer(number)
-        spent += number * one
-        return one
-
     numbers = []
     for timer in timers:
         number = 1
-        while number * timed(timer, number) < seconds / 50:  # until it is warm
+        while number * timer(number) < seconds / 50:  # until it is warm, and long for the clock
             number *= 2
-        part = 0.6 * seconds / ROUNDS / len(timers)
-        numbers.append(max(1, int(part / timed(timer, number))))
-    times: list[list[float]] = [[] for _ in timers]
-    while len(times[0]) < 15 or (len(times[0]) < ROUNDS and spent < 0.9 * seconds):
-        for timer, number, seconds_of in zip(timers, numbers, times, strict=True):
-            seconds_of.append(timed(timer, number))
-    return times
+        numbers.append(int(1 + 0.4 * seconds / ROUNDS / len(timers) / timer(number)))
+    rounds = [[timer(n) for timer, n in zip(timers, numbers, strict=True)] for _ in range(ROUNDS)]
+    return [[*times] for times in zip(*rounds, strict=True)]

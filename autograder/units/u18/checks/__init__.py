@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -56,26 +57,33 @@ def measured(fair_rounds: Any, machine: Machine, what: str) -> np.ndarray:
     return np.array(times, float)
 
 
-def judged(fair_rounds: Any, machine: Machine, what: str, spec: str) -> float:
-    """How far off the worst ratio is; Wrong if it is too far."""
+def judged(fair_rounds: Any, machines: Sequence[Machine], what: str, spec: str) -> float:
+    """How far off the worst ratio is, but for one machine of six; Wrong if it is too far."""
+    tried = sorted((off_by(fair_rounds, one, what) for one in machines), key=lambda each: each[0])
+    error, engine, got, machine = tried[-2]
+    if error > NEAR:
+        raise Wrong(
+            f"On a machine with this trouble, a ratio is {100 * error:.1f} % off.", spec=spec,
+            program=f"fair_rounds(timers, {machine.seconds:g}) on {len(machines)} machines with: {what}",
+            got=f"median of the ratios of engine 0 and engine {engine}: {got:.4f}; timers were "
+            f"called {len(machine.runs)} times, in the order {_order(machine)}",
+            expected=f"{machine.ratio(engine):.4f}, within 4 %",
+        )  # fmt: skip
+    return error
+
+
+def off_by(fair_rounds: Any, machine: Machine, what: str) -> tuple[float, int, float, Machine]:
+    """The error of the worst ratio, of which engine it is, and the ratio; Wrong if the rounds are
+    no rounds."""
     times = measured(fair_rounds, machine, what)
-    ours = [float(np.median(times[0] / row)) for row in times[1:]]
-    errors = [got / machine.ratio(k) - 1 for k, got in enumerate(ours, 1)]
-    for k, (got, error) in enumerate(zip(ours, errors, strict=True), 1):
-        if abs(error) > NEAR:
-            raise Wrong(
-                f"A ratio is {100 * abs(error):.1f} % off.", spec=spec,
-                program=f"fair_rounds(timers, {machine.seconds:g}) on a machine with: {what}",
-                got=f"median of the ratios of engine 0 and engine {k}: {got:.4f}; timers were "
-                f"called {len(machine.runs)} times, in the order {_order(machine)}",
-                expected=f"{machine.ratio(k):.4f}, within 4 %",
-            )  # fmt: skip
     for row, cost in zip(times, machine.costs, strict=True):
         if not 0.6 * cost < np.median(row) < 5 * cost:
             raise Wrong("A round must hold the seconds of one run.", spec=ROUNDS,
                         program=f"a run takes about {cost:.3g} s", got=f"{np.median(row):.3g} s",
                         )  # fmt: skip
-    return max(map(abs, errors))
+    ratios = {k: float(np.median(times[0] / row)) for k, row in enumerate(times) if k}
+    engine = max(ratios, key=lambda k: abs(ratios[k] / machine.ratio(k) - 1))
+    return abs(ratios[engine] / machine.ratio(engine) - 1), engine, ratios[engine], machine
 
 
 def _order(machine: Machine) -> str:
@@ -84,24 +92,21 @@ def _order(machine: Machine) -> str:
     return ", ".join(runs if len(runs) < 13 else [*runs[:6], "...", *runs[-6:]])
 
 
-def kinds(seed: int, each: int) -> list[tuple[Machine, str, str]]:
-    """Machines without trouble, with one trouble each, and with all: the machine, what it has, and
-    which words of the text say so."""
+def kinds(seed: int, each: int = 6) -> list[tuple[list[Machine], str, str]]:
+    """Machines without trouble, with one trouble each, and with all: some machines, what they have,
+    and which words of the text say so."""
     rng = np.random.default_rng(seed)
-    found = [(drawn(rng, [], engines=int(rng.integers(2, 5))), "no trouble", SIZES)
-             for _ in range(each)]  # fmt: skip
-    for trouble, words in TROUBLES.items():
-        found += [(drawn(rng, [trouble], int(rng.integers(2, 4))), words, SAYS[trouble])
-                  for _ in range(each)]  # fmt: skip
-    found += [(drawn(rng), "all of these troubles", WITHIN) for _ in range(2 * each)]
-    return found
+    one = [([trouble], words, SAYS[trouble]) for trouble, words in TROUBLES.items()]
+    found = [([], "no trouble", SIZES), *one, ([*TROUBLES], "all of these troubles", WITHIN)]
+    return [([drawn(rng, troubles, 2 + (n % 2)) for n in range(each)], words, spec)
+            for troubles, words, spec in found]  # fmt: skip
 
 
 @checks("measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, COARSE, SIZES, COLD, SPEED, OTHERS, WITHIN])
 def the_ratios_are_right(fair_rounds):
     """Machines without trouble, with each of six troubles, and with all of them."""
-    errors = [judged(fair_rounds, *one) for one in kinds(1801, 6)]
-    return f"{len(errors)} machines, all ratios within {100 * max(errors):.1f} %"
+    errors = [judged(fair_rounds, *some) for some in kinds(1801)]
+    return f"48 machines, ratios within {100 * max(errors):.1f} %"
 
 
 background("measure.fair_rounds", TIMER, because="how the machines are made")

@@ -6,28 +6,26 @@ from statistics import median
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 
-WARM = "while number * timed(timer, number) < seconds / 50:\n            number *= 2"
-TAKE = "seconds_of.append(timed(timer, number))"
-ROUND = "for timer, number, seconds_of in zip(timers, numbers, times, strict=True):"
+RUNS = "int(1 + 0.4 * seconds / ROUNDS / len(timers) / timer(number))"
+ANSWER = "return [[*times] for times in zip(*rounds, strict=True)]"
 
 mutants(
     "measure.fair_rounds",
-    one_run_in_a_round=("max(1, int(part / timed(timer, number)))", "1"),
-    a_hundred_runs_in_a_round=("max(1, int(part / timed(timer, number)))", "100"),
+    one_run_in_a_round=(RUNS, "1"),
+    a_hundred_runs_in_a_round=(RUNS, "100"),
     never_warm=("seconds / 50", "0"),
-    warm_for_one_run=("seconds / 50", "0", "number = 1", "number = 1\n        timed(timer, 1)"),
-    spends_it_twice=("0.6 * seconds", "1.4 * seconds", "spent < 0.9 * seconds", "True"),
-    ten_rounds=("len(times[0]) < 15", "len(times[0]) < 10", "ROUNDS and", "10 and"),
-    seconds_of_all_runs=("seconds_of.append(timed(timer, number))",
-                         "seconds_of.append(number * timed(timer, number))"),
-    divides_again=(TAKE, "seconds_of.append(timed(timer, number) / number)"),
-    a_sum_for_each_engine=("return times", "return [[sum(t) for t in times]]"),
-    rounds_instead_of_engines=("return times", "return [[*r] for r in zip(*times)]"),
-    another_number_of_rounds=("return times", "return [times[0], *[t[1:] for t in times[1:]]]"),
-    the_least_only=("return times", "return [[min(t)] for t in times]"),
-    the_means_again_and_again=("return times", "return [[sum(t) / len(t)] * 15 for t in times]"),
-    each_against_the_next_round=("return times", "return [t[k:] + t[:k] for k, t in enumerate(times)]"),
-    plans_half_of_it_for_each=("seconds / ROUNDS / len(timers)", "seconds / ROUNDS"),
+    by_the_first_run=("seconds / 50", "0", "/ timer(number)", "/ max(timer(1), 1e-9)"),
+    spends_it_twice=("0.4 *", "1.7 *"),
+    the_share_of_all_for_each=("/ ROUNDS / len(timers)", "/ ROUNDS", "0.4", "0.9"),
+    ten_rounds=("for _ in range(ROUNDS)", "for _ in range(10)"),
+    seconds_of_all_runs=("[timer(n) for", "[n * timer(n) for"),
+    divides_again=("[timer(n) for", "[timer(n) / n for"),
+    a_sum_for_each_engine=(ANSWER, "return [[sum(times)] for times in zip(*rounds)]"),
+    rounds_instead_of_engines=(ANSWER, "return rounds"),
+    another_number_of_rounds=(ANSWER, "return [[*t][k:] for k, t in enumerate(zip(*rounds))]"),
+    the_least_only=(ANSWER, "return [[min(times)] for times in zip(*rounds)]"),
+    means_of_all_rounds=(ANSWER, "return [[sum(times) / ROUNDS] * 15 for times in zip(*rounds)]"),
+    warm_for_the_whole_time=("seconds / 50", "seconds / 2"),
 )  # fmt: skip
 
 
@@ -59,13 +57,6 @@ def one_after_the_other(timers, seconds):
 
 
 @mutant("measure.fair_rounds")
-def warm_once_for_all(timers, seconds):
-    """Only the first engine is warmed; the others are taken to be as fast."""
-    (number,) = _warm(timers[:1], seconds)
-    return _columns(_rounds(timers, [max(1, int(number / 2))] * len(timers), 20))
-
-
-@mutant("measure.fair_rounds")
 def as_many_as_timeit(timers, seconds):
     """A million runs in each of 15 rounds, as Python's timeit does."""
     return _columns(_rounds(timers, [1_000_000] * len(timers), 15))
@@ -82,7 +73,7 @@ def the_first_run_says_how_many(timers, seconds):
 def there_and_back(timers, seconds):
     """ABBA: every other round runs backwards."""
     numbers = [max(1, int(n)) for n in _warm(timers, seconds)]
-    share = 0.6 / 20 / len(timers) * 50
+    share = 0.4 / 20 / len(timers) * 50
     numbers = [max(1, int(n * share)) for n in numbers]
     times = [[] for _ in timers]
     for turn in range(20):
@@ -114,7 +105,7 @@ def until_the_time_is_over(timers, seconds):
 @alternative("measure.fair_rounds")
 def three_in_a_round(timers, seconds):
     """A round of an engine is the middle one of three."""
-    numbers = [max(1, int(n * 0.6 / 60 / len(timers) * 50)) for n in _warm(timers, seconds)]
+    numbers = [max(1, int(n * 0.4 / 60 / len(timers) * 50)) for n in _warm(timers, seconds)]
     rounds = []
     for _ in range(18):
         parts = _rounds(timers, numbers, 3)

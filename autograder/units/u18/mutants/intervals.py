@@ -80,7 +80,6 @@ mutants(
     never_sure=lambda first, second: (0.0, math.inf),
     at_a_risk_of_one_in_four=("0.025", "0.125"),
     one_closer=("cut else", "cut > 1 else", BOUNDS, "(ratios[cut], ratios[count - cut - 1])"),
-    one_further=("cut else", "cut > 1 else", BOUNDS, "(ratios[cut - 2], ratios[count - cut + 1])"),
     only_below=(BOUNDS, "(ratios[cut - 1], math.inf)"),
     high_and_low=(BOUNDS, "(ratios[count - cut], ratios[cut - 1])"),
     in_the_order_of_the_rounds=("sorted(", "list("),
