@@ -4,6 +4,7 @@
     fair.py       the same, with as many runs in a round as the clock needs
     interval.py   between which two numbers the true ratio lies
     duel.py       is one faster, or was that noise?
+    claim.py      how many times as fast, and may one say so?
     apart.py      a process that answers requests and may crash or hang
 
 *Warm*: a call has run once before it is timed. *In turns*: a round times every call, one after the
