@@ -2,12 +2,12 @@
 
     @maker("llc", "llc-22")                     # the tool's name, and what has its version
     def allocators_of() -> dict[str, str]:      # `by: lessons.u06.wild:allocators_of`
-        return {"allocators": rows({...})}
+        return {"allocators": in_rows({...})}
 
     maker_of("lessons.u06.wild:allocators_of")  ->  a Maker: .lacking, .tool, .machine, its texts
     remade(kept, maker)                         ->  the Recording of today
 
-`rows` writes JSON as recordings have it, a row in a line. The module is imported by its name and
+`in_rows` writes JSON as recordings have it, a row in a line. The module is imported by its name and
 only when it is asked for, so this room knows nothing of the lessons. Next room: `ir`.
 """
 
@@ -113,7 +113,7 @@ def remade(kept: Recording, maker: Maker, now: Mapping[str, str] | None = None) 
     return replace(kept, tool=maker.tool, machine=maker.machine, date=today, texts=texts)
 
 
-def rows(data: Any) -> str:
+def in_rows(data: Any) -> str:
     """JSON as a recording has it: a row of a table, or an entry of a dictionary, in a line."""
     if isinstance(data, Mapping):
         lines = [f" {_plain(str(key))}: {_plain(value)}" for key, value in data.items()]

@@ -1,7 +1,7 @@
 """`python -m course_lib record`: make what other tools said anew, with the tools that are here.
 
     python -m course_lib record                 ->  each recording: same, changed, or what it lacks
-    python -m course_lib record u06 --check     of unit 6: nothing is written; status 1 if one differs
+    python -m course_lib record u06 --check     of unit 6; writes nothing, status 1 if one differs
     python -m course_lib record --list          who makes which; nothing is run
 
 A file is written when its texts have changed, each as soon as it is made. What depends on the
@@ -25,10 +25,10 @@ WRONG = ("differs", "failed")
 def arguments(sub: ArgumentParser) -> None:
     """Add what this command understands."""
     sub.add_argument("names", nargs="*", metavar="NAME",
-                     help="recordings, or parts of their paths: u06/llc, u06, torch_mlir")  # fmt: skip
+                     help="recordings, or parts of their paths: u06/llc, u06, llc")  # fmt: skip
     what = sub.add_mutually_exclusive_group()
     what.add_argument("--check", action="store_true",
-                      help="compare and write nothing; exit status 1 if something differs")  # fmt: skip
+                      help="compare, write nothing; exit status 1 if one differs")  # fmt: skip
     what.add_argument("--list", action="store_true", help="run nothing: who makes which recording")
 
 
