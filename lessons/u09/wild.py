@@ -41,7 +41,8 @@ short = [re.findall(r"OptOps\.(\w+), axis=(\w+), arg=(\w+)", line)
          for name, line in opts if name != "test"]
 tried = re.findall(r"s +from +(\d+) -> +\d+ actions", text)  # a round: "20.42us from   5 ->   4"
 print(json.dumps({"kernels": kernels, "tried": sum(map(int, tried)), "us": 1e6 * least,
-                  "seconds": took, "opts": [["{}({}, {})".format(*o) for o in line] for line in short]}))
+                  "seconds": took,
+                  "opts": [["{}({}, {})".format(*o) for o in line] for line in short]}))
 """
 
 

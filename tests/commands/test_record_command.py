@@ -10,7 +10,6 @@ from collections import Counter
 import pytest
 
 from course_lib.__main__ import main
-from course_lib.commands.infra import remaking
 from course_lib.commands.infra.remaking import ROOT, about, every, outcome
 from course_lib.maker import QUICK, in_rows, maker, maker_of, version_of
 from course_lib.recorded import read
@@ -67,7 +66,6 @@ def checkout(tmp_path, monkeypatch):
         "def fails():\n"
         "    raise RuntimeError('it crashed')\n"
     )
-    monkeypatch.setattr(remaking, "ROOT", tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path / "lessons" / "said.txt"
     sys.modules.pop("made", None)

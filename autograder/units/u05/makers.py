@@ -28,8 +28,8 @@ def listings() -> dict[str, str]:
     dot, scaled = written(DOT_C, *REORDER), written(SCALED_C)
     changes = changes_of(scaled)
     answer = slot("u05.passes").reference()
-    return {"dot.c": DOT_C, "dot": dot, "scaled.c": SCALED_C, "scaled": scaled,
-            **{f"change {letter}": changes[answer[letter]] for letter in sorted(answer)}}  # fmt: skip
+    texts = {"dot.c": DOT_C, "dot": dot, "scaled.c": SCALED_C, "scaled": scaled}
+    return texts | {f"change {letter}": changes[answer[letter]] for letter in sorted(answer)}
 
 
 def written(source: str, *flags: str) -> str:
