@@ -110,12 +110,19 @@ def graphite() -> tuple[list[str], str]:
 
 @maker("clang", CLANG)
 def bands_by_polly() -> dict[str, str]:
-    return {"bands": "\n".join(polly()[0])}
+    return {"bands": _found_now(polly())}
 
 
 @maker("gcc", GCC)
 def bands_by_graphite() -> dict[str, str]:
-    return {"bands": "\n".join(graphite()[0])}
+    return {"bands": _found_now(graphite())}
+
+
+def _found_now(found: tuple[list[str], str]) -> str:
+    bands, word = found
+    if "just now" not in word:
+        raise ValueError("it printed no schedule")
+    return "\n".join(bands)
 
 
 def _bands(text: str) -> list[str]:

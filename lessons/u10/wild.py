@@ -85,7 +85,7 @@ def left_by_onnxruntime() -> dict[str, str]:
             "without perm": " ".join(onnxruntime_ops(False)[0])}  # fmt: skip
 
 
-@maker("PyTorch", "torch", "g++", seconds=30)
+@maker("PyTorch", "torch", "g++", seconds=3)
 def kernels_by_inductor() -> dict[str, str]:
     """The kernels of (a.T * b.T).T, whose result is compared with a * b."""
     import torch
