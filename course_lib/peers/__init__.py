@@ -7,7 +7,18 @@
 peer.py      the table of systems, and what each of them can be asked
 model.py     one model in the forms in which they take it: a graph, an ONNX file, a torch module
 running.py   a system in a process of its own, on processors of its own; child.py is its other side
+around.py    the machine on which it was measured, and what else it did
+witness.py   what is right, in float64; agree.py says how far a result is from it
+contest.py   systems in turns; report.py says what was found, as text, as data and as a page
 
 Every other file is one system. It is imported when its system is asked for, and needs nothing that
-`pip` would have to bring before. Next room: `peer.py`.
+`pip` would have to bring before.
+
+None of them may tell anybody that it is used. `import openvino` does: it sends an event unless its
+user has declined. With no package for that, it stays silent. Next room: `peer.py`.
 """
+
+import sys
+from typing import cast
+
+cast(dict[str, object], sys.modules).setdefault("openvino_telemetry", None)  # cannot be imported
