@@ -17,5 +17,5 @@ def divided_by_us() -> dict[str, str]:
     divided = slot("u14_lab_byoc.divided").reference
     module = divided(package(), real(package(), division.TAKEN[1][0]))
     (region,) = (f.script() for var, f in module.functions.items() if var.name_hint != "main")
-    lines = [line for line in region.strip().splitlines() if not line.startswith("#")]
+    lines = [line for line in region.strip().splitlines() if not line.strip().startswith("#")]
     return {"model": by_tvm(divided, model()), "region": "\n".join(lines).strip()}
