@@ -60,7 +60,7 @@ class Peer:
     file       in this room
     packages   what it needs (`course_lib/packages.py`), that of the system first
     form       of `Model`, in which it takes a model: made before the clock starts
-    tools      programs that must be on the PATH, each with what it is for
+    tools      programs that must be on the PATH, each with what it is for; "a or b": one of them
     options    arguments of the file's `prepare`
     """
 
@@ -125,7 +125,8 @@ def _row(name: str, file: str, packages: str, form: str, tools: Mapping[str, str
 
 
 GXX = {"g++": "torch.compile writes C++"}
-CLANG = {"clang": "tinygrad writes C"}
+CLANGS = ("clang", *(f"clang-{version}" for version in (22, 21, 20, 19, 18, 17, 16, 15, 14)))
+CLANG = {" or ".join(CLANGS): "tinygrad writes C"}
 PEERS = {
     row.name: row
     for row in (
@@ -143,6 +144,8 @@ PEERS = {
         _row("mnn", "mnn", "MNN", "onnx"),
         _row("jax", "jax", "jax", "graph"),
         _row("iree", "iree", "iree", "graph"),
+        _row("iree, O3", "iree", "iree", "graph", flags=("--iree-opt-level=O3",)),
+        _row("iree, data tiling", "iree", "iree", "graph", flags=("--iree-opt-data-tiling",)),
         _row("tvm", "tvm", "tvm", "graph"),
         _row("tvm, tuned", "tvm", "tvm", "graph", tuned=True),
         _row("tinygrad", "tinygrad", "tinygrad", "graph", CLANG),
@@ -164,5 +167,6 @@ def lacking(found: Peer) -> str:
     for package in found.packages:
         if package in PACKAGES and find_spec(package) is None:
             return missing(package)
-    absent = [f"{tool} ({use})" for tool, use in found.tools.items() if which(tool) is None]
+    absent = [f"{tool} ({use})" for tool, use in found.tools.items()
+              if not any(map(which, tool.split(" or ")))]  # fmt: skip
     return f"it needs {', '.join(absent)}" if absent else ""
