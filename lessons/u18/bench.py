@@ -4,36 +4,32 @@
     FULL.rounds("resnet18", "onnxruntime")      ->   [0.0213, 0.0214, ...]
     live("mlp", ["course", "onnxruntime"], 2.0) ->   rounds of a few seconds, on this machine
 
-`python -m lessons.u18.bench FILE` records again what is installed. Next room: shown.py.
+`python -m course_lib record` makes the recording again. Next room: shown.py.
 """
 
 from __future__ import annotations
 
-import datetime
 import json
-import platform
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.util import find_spec
-from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
-import numpy as np
-
-from course_lib.measure.apart import Ended
+from course_lib.maker import maker
 from course_lib.measure.turns import timer
-from course_lib.models import build
+from course_lib.peers.contest import Entry, contest
 from course_lib.peers.model import model_of
-from course_lib.peers.peer import PEERS, lacking, peer
-from course_lib.peers.running import Failed, Running
+from course_lib.peers.peer import lacking, peer
 from course_lib.recorded import Recording, recorded
 
 MODELS = ("mlp", "block", "resnet18", "mobilenet_v2")
-ROUNDS, SPELL = 30, 0.15  # rounds, and seconds of one engine in each of them
+SYSTEMS = ("course", "course, Winograd", "torch eager", "torch.compile", "torch.compile, freezing",
+           "onnxruntime, none", "onnxruntime", "openvino", "mnn", "jax", "iree", "tvm",
+           "tvm, tuned", "tinygrad")  # fmt: skip
+NEEDS = ("torch", "onnxruntime", "openvino", "MNN", "jax", "iree", "tvm", "tinygrad")
+ROUNDS, SPELL = 20, 0.1  # rounds, and seconds of one engine in each of them
 Measure = Callable[[Sequence[Any], float], list[list[float]]]
 
 
@@ -107,11 +103,7 @@ FULL = Full(__file__, "full.txt")
 
 def here(names: Sequence[str]) -> list[str]:
     """Those of the systems that are installed."""
-    return [name for name in names if _there(name)]
-
-
-def _there(name: str) -> bool:
-    return find_spec(f"course_lib.peers.{PEERS[name].file}") is not None and not lacking(PEERS[name])
+    return [name for name in names if not lacking(peer(name))]
 
 
 def live(
@@ -125,65 +117,35 @@ def live(
 # ── recording ──
 
 
-def record(
-    models: Sequence[str] = MODELS, systems: Sequence[str] = tuple(PEERS),
-    rounds: int = ROUNDS, spell: float = SPELL, core: int = 0,
-) -> Recording:  # fmt: skip
-    """All systems that are installed, in turns, each in a process of its own on one processor."""
+@maker("the systems of `course_lib bench`", "course_lib", *NEEDS, compared="names of texts", seconds=1500)
+def full() -> dict[str, str]:
+    """All systems on the four models, in turns, each in a process of its own on one processor."""
     versions: dict[str, str] = {}
-    texts = {}
-    for model in models:
-        measured = _of(model, here(systems), rounds, spell, core)
-        versions |= {name: one.pop("version") for name, one in measured.items()}
-        lines = [f"{json.dumps(name)}: {json.dumps(one)}" for name, one in measured.items()]
-        texts[model] = "{" + ",\n".join(lines) + "}\n"
-    texts = {"versions": json.dumps(versions, indent=0) + "\n", **texts}
-    how = f"{rounds} rounds in turns on one processor; in each, the median of {spell:g} s of runs"
-    tool = f"{len(versions)} systems"
-    return Recording(tool, _processor(), datetime.date.today().isoformat(), how, texts)
+    texts: dict[str, str] = {}
+    for model in MODELS:
+        found = contest(model_of(model), SYSTEMS, (1,), ROUNDS, ROUNDS * SPELL, _tell)
+        rows = {entry.system: _facts(entry) for entry in found.entries if entry.rounds}
+        for entry in found.entries:
+            if entry.rounds:
+                versions[entry.system] = entry.version
+            else:
+                _tell(f"{model} on {entry.system}: {entry.problem[:300]}")
+        lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items()]
+        texts[model] = "{" + ",\n".join(lines) + "}"
+    return {"versions": json.dumps(versions, indent=0), **texts}
 
 
-def _of(name: str, systems: Sequence[str], rounds: int, spell: float, core: int) -> dict[str, Any]:
-    model, expected = model_of(name), _in_float64(name)
-    with ExitStack() as stack:
-        engines: dict[str, Running] = {}
-        for system in systems:
-            try:
-                engines[system] = stack.enter_context(Running(system, model, 1, [core]))
-            except (Failed, Ended) as error:
-                print(f"{name} on {system}: {str(error)[:200]}", file=sys.stderr)
-        times: dict[str, list[float]] = {system: [] for system in engines}
-        for turn in range(rounds):
-            for system in [*engines][:: 1 if turn % 2 else -1]:
-                times[system].append(float(f"{median(engines[system].times(spell)):.4g}"))
-        return {system: _facts(engine, expected, times[system]) for system, engine in engines.items()}
+def _tell(words: str) -> None:
+    print(words, file=sys.stderr)
 
 
-def _facts(engine: Running, expected: np.ndarray, rounds: list[float]) -> dict[str, Any]:
-    got = np.asarray(engine.outputs()[0], np.float64)
-    error = float(np.abs(got - expected).max() / np.abs(expected).max())
-    return {"version": engine.about["version"], "error": float(f"{error:.2g}"),
-            "compile_seconds": float(f"{engine.about['compile_seconds']:.3g}"),
-            "peak": engine.peak(), "kernels": len(engine.kernels()), "rounds": rounds}  # fmt: skip
+def _facts(entry: Entry) -> dict[str, Any]:
+    return {
+        "compile_seconds": _short(entry.compile_seconds or 0.0), "peak": entry.peak_bytes,
+        "kernels": entry.kernels, "error": _short(entry.error or 0.0),
+        "rounds": [_short(seconds) for seconds in entry.rounds],
+    }  # fmt: skip
 
 
-def _in_float64(name: str) -> np.ndarray:
-    import torch  # heavy
-
-    with torch.inference_mode():
-        inputs = [torch.from_numpy(np.asarray(x, np.float64)) for x in model_of(name).inputs]
-        result = build(name).double()(*inputs)
-    return (result[0] if isinstance(result, (list, tuple)) else result).numpy()
-
-
-def _processor() -> str:
-    """The processor as the system calls it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.partition(": ")[2] for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
-if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(str(record()), "utf-8")
+def _short(number: float) -> float:
+    return float(f"{number:.4g}")

@@ -118,8 +118,9 @@ def drawn(
     """A machine with these troubles, everything else about it drawn. `milliseconds`: about so many
     for a run, and eight seconds of time; 0: drawn, too."""
     seconds = 8.0 if milliseconds else float(rng.choice([0.5, 1.0, 2.0, 8.0]))
-    cost = milliseconds / 1e3 or seconds * 10 ** rng.uniform(-6, -3.2)
-    costs = [cost * math.exp(rng.uniform(-0.35, 0.35)) for _ in range(engines)]
+    cost = milliseconds / 1e3 or seconds * 10 ** rng.uniform(-5.6, -3.7)
+    wide = 0.35 if milliseconds else 1.5
+    costs = [cost * math.exp(rng.uniform(-wide, wide)) for _ in range(engines)]
     made = Machine(tuple(costs), seconds, jitter=rng.uniform(0.005, 0.02), seed=int(rng.integers(1 << 30)))
     for trouble in troubles:
         _TROUBLE[trouble](rng, made)

@@ -7,7 +7,6 @@ Next room: lessons/u18/machines.py.
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
@@ -43,19 +42,19 @@ def claims() -> list[tuple]:
 
     `by` is a number of at least 1.1, and `runs` is a whole number. The recorded run must support
     each claim. "faster" counts as supported only if the interval of the recorded rounds, by your
-    function, lies above `by`. Claims must not be weak either: `by` is at least 85 % of what was recorded, and `runs` is
-    at most twice as many as the recorded run needs. The grader has a second recording of the same
+    function, lies above `by`. Claims must not be weak either: `by` is at least 75 % of what was recorded, and `runs` is
+    at most three times as many as the recorded run needs. The grader has a second recording of the same
     benchmark, made on the same machine, which must support them in the medians.
     """
-    pairs = [(a, b) for a, b in combinations(sorted(FULL.everywhere()), 2)]
-    pairs += [(b, a) for a, b in pairs]
+    systems = FULL.everywhere()
+    pairs = [(a, b) for a in systems for b in systems if a != b]
     fast, slow = max(pairs, key=lambda pair: FULL.overall(*pair))
     low, _ = interval(FULL.rounds("resnet18", slow), FULL.rounds("resnet18", fast))
-    found = [("faster", "resnet18", fast, slow, 0.9 * low),
-             ("overall", fast, slow, 0.9 * FULL.overall(fast, slow))]  # fmt: skip
+    by = min(0.97 * low, 0.88 * FULL.ratio("resnet18", fast, slow))
+    found = [("faster", "resnet18", fast, slow, by), ("overall", fast, slow, 0.88 * FULL.overall(fast, slow))]
     paying = [(m, a, b) for m in MODELS for a, b in pairs if _pays(m, a, b)]
     model, a, b = max(paying, key=lambda one: FULL.ratio(*one))
-    return [*found, ("pays", model, a, b, math.ceil(1.6 * FULL.pays_after(model, a, b)))]
+    return [*found, ("pays", model, a, b, math.ceil(2 * FULL.pays_after(model, a, b)))]
 
 
 def _pays(model: str, system: str, other: str) -> bool:

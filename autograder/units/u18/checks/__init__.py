@@ -22,7 +22,7 @@ SIZES = "Between 1,000 and 2,000,000 runs of an engine take as long as `seconds`
 COLD = "At first, an engine is slow for up to a 50th of `seconds`"
 SPEED = "The machine's speed may drift by a third, or jump"
 OTHERS = "Another program may disturb up to an eighth of the time, and pauses may stop everything"
-WITHIN = "the median of the rounds' ratios between the first engine and any other"
+WITHIN = "The median of the rounds' ratios between the first engine and any other"
 SAYS = {"cold": COLD, "coarse clock": COARSE, "slower and slower": SPEED, "clock rate": SPEED,
         "neighbour": OTHERS, "pauses": OTHERS}  # fmt: skip
 MOST, NEAR, FEWEST = 1.1, 0.04, 15

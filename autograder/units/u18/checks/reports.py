@@ -63,7 +63,7 @@ PAYS = "`system` takes longer to compile, but from that many runs on"
 NUMBERS = "`by` is a number of at least 1.1, and `runs` is a whole number"
 SUPPORT = "The recorded run must support each claim"
 INTERVAL = '"faster" counts as supported only if the interval of the recorded rounds, by your'
-WEAK = "Claims must not be weak either: `by` is at least 85 % of what was recorded, and `runs` is"
+WEAK = "Claims must not be weak either: `by` is at least 75 % of what was recorded, and `runs` is"
 AGAIN = "The grader has a second recording of the same benchmark, made on the same machine"
 MAKE = "Make three claims about the recorded benchmark that a second run will confirm"
 FORMS = {"faster": (FASTER, 5), "overall": (OVERALL, 4), "pays": (PAYS, 5)}
@@ -125,10 +125,10 @@ def the_recorded_run_supports_them(claims):
                             got=f"the interval is {low:.4g} to {high:.4g}")  # fmt: skip
         if form == "pays":
             least = FULL.pays_after(one[1], system, other)
-            weak = number > 2 * least
+            weak = number > 3 * least
         else:
             least = FULL.ratio(one[1], system, other) if form == "faster" else FULL.overall(system, other)
-            weak = number < 0.85 * least
+            weak = number < 0.75 * least
         if weak:
             raise Wrong("The claim is weaker than it may be.", program=returned(one),
                         got=f"the recorded run has {least:.4g}", spec=WEAK)  # fmt: skip
@@ -147,7 +147,7 @@ IN_WHICH = "In which order should A and B run, so that no drift of this degree f
 FOR_AB = 'For degree 0, "AB" is right; for degree 1, "AB" is wrong, because B always runs later'
 
 
-@checks("u18.order", spec=[IN_WHICH, LETTERS, DRIFT, SAME, ANY, FOR_AB])
+@checks("u18.order", spec=["degree   from 0 to 6", IN_WHICH, LETTERS, DRIFT, SAME, ANY, FOR_AB])
 def no_drift_favours_either(order):
     """Degrees 0, 1, 2, 3 and 5."""
     for degree in (0, 1, 2, 3, 5):
@@ -186,7 +186,8 @@ def offers(draw: DrawFn, most: int = 5) -> tuple[dict[str, float], dict[str, flo
     """Whole numbers of 1/8 s, so that nothing is rounded, and many that come out alike."""
     names = draw(st.permutations(["course", "torch", "tvm", "iree", "b", "a", "jax"]))
     names = names[: draw(st.integers(1, most))]
-    compiling = {name: draw(st.integers(0, 40)) / 8 for name in names}
+    most_of_it = draw(st.sampled_from([40, 40, 8000]))
+    compiling = {name: draw(st.integers(0, most_of_it)) / 8 for name in names}
     running = {name: draw(st.integers(1, 12)) / 8 for name in sorted(names)}
     return compiling, running, draw(st.sampled_from([0, 1, 2, 3, 5, 10, 100, 10**6]))
 

