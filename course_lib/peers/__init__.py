@@ -14,11 +14,6 @@ contest.py   systems in turns; report.py says what was found, as text, as data a
 Every other file is one system. It is imported when its system is asked for, and needs nothing that
 `pip` would have to bring before.
 
-None of them may tell anybody that it is used. `import openvino` does: it sends an event unless its
-user has declined. With no package for that, it stays silent. Next room: `peer.py`.
+None of them may tell anybody that it is used: `openvino.py` and `mnn.py` say what is left out for
+that. Next room: `peer.py`.
 """
-
-import sys
-from typing import cast
-
-cast(dict[str, object], sys.modules).setdefault("openvino_telemetry", None)  # cannot be imported

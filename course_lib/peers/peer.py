@@ -143,13 +143,13 @@ PEERS = {
         _row("openvino", "openvino", "openvino", "onnx"),
         _row("mnn", "mnn", "MNN", "onnx"),
         _row("jax", "jax", "jax", "graph"),
-        _row("iree", "iree", "iree", "graph"),
-        _row("iree, O3", "iree", "iree", "graph", flags=("--iree-opt-level=O3",)),
-        _row("iree, data tiling", "iree", "iree", "graph", flags=("--iree-opt-data-tiling",)),
-        _row("tvm", "tvm", "tvm", "graph"),
-        _row("tvm, tuned", "tvm", "tvm", "graph", tuned=True),
-        _row("tinygrad", "tinygrad", "tinygrad", "graph", CLANG),
-        _row("tinygrad, BEAM 2", "tinygrad", "tinygrad", "graph", CLANG, beam=2),
+        _row("iree", "iree", "iree", "onnx"),
+        _row("iree, O3", "iree", "iree", "onnx", flags=("--iree-opt-level=O3",)),
+        _row("iree, data tiling", "iree", "iree", "onnx", flags=("--iree-opt-data-tiling",)),
+        _row("tvm", "tvm", "tvm", "onnx"),
+        _row("tvm, tuned", "tvm", "tvm", "onnx", tuned=True),
+        _row("tinygrad", "tinygrad", "tinygrad", "onnx", CLANG),
+        _row("tinygrad, BEAM 2", "tinygrad", "tinygrad", "onnx", CLANG, beam=2),
     )
 }
 

@@ -41,7 +41,7 @@ CSS = (
     ".cl-report p,.cl-report li{max-width:48rem}"
     ".cl-report dl{display:grid;grid-template-columns:max-content 1fr;gap:.15em 1em;margin:.6em 0}"
     ".cl-report dt{color:var(--cl-muted)}.cl-report dd{margin:0;overflow-wrap:anywhere}"
-    ".cl-report pre{overflow:auto;background:var(--cl-node);padding:.6em .8em}"
+    ".cl-report td,.cl-report th{white-space:nowrap}"
     "@media(max-width:30rem){.cl-report dl{display:block}.cl-report dd{margin:0 0 .4em}}"
 )
 
@@ -73,7 +73,7 @@ class Report:
         for count in self.found.thread_counts:
             lines += ["", counted(count) + self._others(count)]
             if self.found.timed(count):
-                lines += [str(self._table(count)), "", *self._claims(count)]
+                lines += [str(self._table(count)), "", self._fastest(count)]
         if self._left_out:
             lines += ["", "left out:", *(f"  {words}" for words in self._left_out)]
         return "\n".join([*lines, "", fill(NOTE, 100)])
@@ -87,7 +87,7 @@ class Report:
             parts += [tag("h2", escape(counted(count) + self._others(count)))]
             if self.found.timed(count):
                 parts += [self._bars(count).html, self._table(count).html]
-                parts += [tag("ul", *(tag("li", escape(c)) for c in self._claims(count)))]
+                parts += [tag("p", escape(self._fastest(count)))]
         if self._left_out:
             items = [tag("li", escape(words)) for words in self._left_out]
             parts += [tag("h2", "Left out"), tag("ul", *items)]
@@ -138,13 +138,12 @@ class Report:
         base = self.found.base(count)
         fast = self.found.fastest(count)
         headers = ["system", "ms", "from", "to", f"beside {base.system if base else ''}", "kernels",
-                   "compile (s)", "import (s)", "peak (MB)", "error"]  # fmt: skip
+                   "compile (ms)", "import (ms)", "peak (MB)", "error"]  # fmt: skip
         rows = [self._row(entry, base, fast) for entry in self.found.timed(count)]
         return table(rows, headers, title="Milliseconds of a call, quartiles, and what it costs")
 
     def _row(self, entry: Entry, base: Entry | None, fast: Sequence[Entry]) -> list[Cell]:
         low, high = entry.quartiles
-        peak = None if entry.peak_bytes is None else round(entry.peak_bytes / 1e6)
         assert entry.seconds and base
         return [
             ("▸ " if entry in fast else "") + entry.system,
@@ -153,10 +152,10 @@ class Report:
             None if high is None else 1e3 * high,
             "–" if entry is base else beside(base, entry),
             entry.kernels,
-            None if entry.compile_seconds is None else round(entry.compile_seconds, 2),
-            None if entry.import_seconds is None else round(entry.import_seconds, 2),
-            peak,
-            "–" if entry.error is None else f"{entry.error:.0e}",
+            whole(entry.compile_seconds, 1e3),
+            whole(entry.import_seconds, 1e3),
+            whole(entry.peak_bytes, 1e-6),
+            None if entry.error is None else float(f"{entry.error:.0e}"),
         ]
 
     def _bars(self, count: int) -> Picture:
@@ -168,15 +167,10 @@ class Report:
         summary = "bar: median; line: from quartile to quartile of the rounds; ▸ fastest"
         return spreads(rows, "ms", f"Time of a call, {counted(count)}", summary)
 
-    def _claims(self, count: int) -> list[str]:
-        """What may be said."""
+    def _fastest(self, count: int) -> str:
+        """Who is, and whether one may say so."""
         fast = [entry.system for entry in self.found.fastest(count)]
-        base = self.found.base(count)
-        said = [f"▸ fastest: {listed(fast)}" + (", not told apart" if len(fast) > 1 else "")]
-        for entry in self.found.timed(count):
-            if base is not None and entry is not base:
-                said.append(f"{entry.system} beside {base.system}: {beside(base, entry)}")
-        return said
+        return f"▸ fastest: {listed(fast)}" + (", not told apart" if len(fast) > 1 else "")
 
     @property
     def _left_out(self) -> list[str]:
@@ -206,6 +200,11 @@ def row(found: Contest, entry: Entry) -> dict[str, Any]:
         "told_apart": claim.told if claim else None,
         "fastest": entry in found.fastest(entry.threads) if entry.seconds is not None else False,
     }
+
+
+def whole(value: float | None, scale: float) -> int | None:
+    """In another unit, without digits that one run does not have."""
+    return None if value is None else round(value * scale)
 
 
 def beside(base: Entry, entry: Entry) -> str:
