@@ -1,31 +1,34 @@
 """May one say that it is faster, and by how much? A ratio is told if its spread is smaller than it.
 
->>> print(claim([1.0, 1.1, 1.0, 1.2, 1.0], [1.5, 1.6, 1.5, 1.9, 1.5]))
+>>> print(claim([1.0, 1.1, 1.0, 1.2, 1.0, 1.0], [1.5, 1.6, 1.5, 1.9, 1.5, 1.5]))
 1.5
->>> print(claim([1.0, 1.1, 1.0, 1.2, 1.0], [1.1, 1.0, 1.2, 1.0, 1.1]))
+>>> print(claim([1.0, 1.1, 1.0, 1.2, 1.0, 1.0], [1.1, 1.0, 1.2, 1.0, 1.1, 1.1]))
 not told apart
 
 Two took turns, so every round has a ratio of its own, and what disturbed the machine for a while is
-in both of its times. The spread is from the lower to the upper quartile of these ratios. As far
-from 1 as that, at least, the middle one has to be. Of two processes that run the same program, one
+in both of its times. The spread is the width of the interval in which the true ratio lies, as far as
+the rounds can tell (`interval.py`). As far from 1 as that, at least, the middle one has to be. Of two processes that run the same program, one
 may be a little faster for good, because its memory lies elsewhere: less than `MARGIN` is never
 told. Next room: `apart.py`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
+from course_lib.measure.interval import interval
+
 MARGIN = 0.02  # of a difference between processes that no round can show to be noise
-ROUNDS = 5  # fewer have no quartiles
+ROUNDS = 6  # fewer tell nothing of the spread
 
 
 @dataclass(frozen=True)
 class Claim:
-    """How many times as long the second one takes, in the middle one of the rounds, and from which
-    to which quartile. Without enough rounds nothing is known of the spread: both are None."""
+    """How many times as long the second one takes, in the middle one of the rounds, and between
+    which numbers the truth lies. Too few rounds tell nothing of that: both are None."""
 
     ratio: float
     low: float | None
@@ -45,7 +48,8 @@ class Claim:
 def claim(first: Sequence[float], second: Sequence[float]) -> Claim:
     """What the times of the same rounds say about the two."""
     ratios = [b / a for a, b in zip(first, second, strict=True)]
-    return Claim(median(ratios), *quartiles(ratios))
+    low, high = interval(second, first)
+    return Claim(median(ratios), *((low, high) if high < math.inf else (None, None)))
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float] | tuple[None, None]:

@@ -30,7 +30,7 @@ LONG = 160  # letters of a reason that are shown; the data has all of them
 NOTE = (
     "ms is the median of all rounds, a round the median of its calls; the quartiles are those of "
     f"the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
-    f"from 1 than the quartiles of these ratios are from each other, and than {MARGIN:.0%}, by "
+    f"from 1 than the interval in which the true one lies is wide, and than {MARGIN:.0%}, by "
     f"which two processes of the same program may differ; fewer than {ROUNDS} rounds tell nothing. "
     "Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
     "process has had: the system, the weights, all."

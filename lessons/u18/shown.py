@@ -21,6 +21,9 @@ from course_lib.draw.plots.charts import lines, scatter
 from course_lib.draw.plots.table import table
 from course_lib.measure.duel import verdict
 from course_lib.measure.interval import interval
+from course_lib.peers.contest import contest
+from course_lib.peers.model import model_of
+from course_lib.peers.report import beside
 from lessons.bill import bill_of
 from lessons.u18.bench import FULL, MODELS
 from lessons.u18.experiments import KINDS, Interval, experiment, middle_half, missed
@@ -207,6 +210,16 @@ def live_table(rounds: Mapping[str, list[float]], base: str) -> Any:
         rows.append([name, 1e3 * median(times), "" if name == base else f"{low:.3f} to {high:.3f}",
                      "" if name == base else verdict(rounds[base], times)])  # fmt: skip
     return table(rows, ["system", "ms", f"{base} / system", "faster?"], "On this machine, one thread")
+
+
+def bench_table(model: str, systems: Sequence[str], rounds: int = 12, seconds: float = 1.0) -> Any:
+    """What `python -m course_lib bench` finds and says, in each process for so many seconds."""
+    found = contest(model_of(model), systems, (1,), rounds, seconds)
+    base = found.base(1)
+    rows = [[entry.system, 1e3 * (entry.seconds or math.nan), beside(base, entry) if entry is not base else ""]
+            for entry in found.timed(1) if base]  # fmt: skip
+    named = base.system if base else ""
+    return table(rows, ["system", "ms", f"beside {named}"], "On this machine, each in its own process")
 
 
 def bill(fair: Callable[..., Any], yours: Interval) -> Any:
