@@ -6,10 +6,10 @@
 not told apart
 
 Two took turns, so every round has a ratio of its own, and what disturbed the machine for a while is
-in both of its times. The spread is the width of the interval in which the true ratio lies, as far as
-the rounds can tell (`interval.py`). As far from 1 as that, at least, the middle one has to be. Of two processes that run the same program, one
-may be a little faster for good, because its memory lies elsewhere: less than `MARGIN` is never
-told. Next room: `apart.py`.
+in both of its times. The spread is the width of the interval in which the true ratio lies, as far
+as the rounds can tell (`interval.py`). As far from 1 as that, at least, the middle one has to be.
+Of two processes that run the same program, one may be a little faster for good, because its memory
+lies elsewhere: less than `MARGIN` is never told. Next room: `apart.py`.
 """
 
 from __future__ import annotations

@@ -25,9 +25,7 @@ def once_each(
 
 
 @exercise("measure.fair_rounds", unit=18, points=4, baseline=once_each)
-def fair_rounds(
-    timers: Sequence[Callable[[int], float]], seconds: float
-) -> list[list[float]]:
+def fair_rounds(timers: Sequence[Callable[[int], float]], seconds: float) -> list[list[float]]:
     """Measure engines so that the ratios of their times can be trusted.
 
     timers   one function for each engine: timer(n) runs it n times in a row, n >= 1, and returns

@@ -117,7 +117,13 @@ def live(
 # ── recording ──
 
 
-@maker("the systems of `course_lib bench`", "course_lib", *NEEDS, compared="names of texts", seconds=1500)
+@maker(
+    "the systems of `course_lib bench`",
+    "course_lib",
+    *NEEDS,
+    compared="names of texts",
+    seconds=1500,
+)
 def full() -> dict[str, str]:
     """All systems on the four models, in turns, each in a process of its own on one processor."""
     versions: dict[str, str] = {}

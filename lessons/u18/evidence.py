@@ -46,7 +46,12 @@ def shown() -> str:
     """All logs as text, with their claims."""
     parts = []
     for number, log in logs().items():
-        parts += [f"Log {number}", *(f"    {line}" for line in log.lines), f"  Claim: {log.claim}", ""]
+        parts += [
+            f"Log {number}",
+            *(f"    {line}" for line in log.lines),
+            f"  Claim: {log.claim}",
+            "",
+        ]
     return "\n".join(parts).rstrip()
 
 
@@ -92,8 +97,10 @@ def _slower() -> Log:
     a, b, again = ([machine.timed(engine, 1) for _ in range(9)] for engine in (0, 1, 0))
     lines = ["9 runs of A, then 9 of B, then A once more; warm; ms", f"A: {_ms(a)}", f"B: {_ms(b)}",
              f"A: {_ms(again)}"]  # fmt: skip
-    return Log(lines, f"A is {median(b) / median(a):.2f} times as fast as B: the medians of the "
-               "first two lines.")
+    return Log(
+        lines,
+        f"A is {median(b) / median(a):.2f} times as fast as B: the medians of the first two lines.",
+    )
 
 
 def _drift() -> Log:
@@ -106,9 +113,15 @@ def _drift() -> Log:
 
 def _threads() -> Log:
     a, b = _turns(_pair(2.6e-3, 6.6e-3, 7, jitter=0.01), 8)
-    lines = ["A: version 2.1, 4 threads, float32", "B: version 0.9, 1 thread, float32", *_in_turns(a, b)]
-    return Log(lines, f"A's compiler generates code that is {median(b) / median(a):.1f} times as "
-               "fast as B's.")
+    lines = [
+        "A: version 2.1, 4 threads, float32",
+        "B: version 0.9, 1 thread, float32",
+        *_in_turns(a, b),
+    ]
+    return Log(
+        lines,
+        f"A's compiler generates code that is {median(b) / median(a):.1f} times as fast as B's.",
+    )
 
 
 def _clock() -> Log:

@@ -52,9 +52,7 @@ def experiment(
     return Experiment(first.tolist(), second.tolist(), true, kind)
 
 
-def drawn_of(
-    rng: np.random.Generator, counts: Sequence[int], number: int
-) -> list[Experiment]:
+def drawn_of(rng: np.random.Generator, counts: Sequence[int], number: int) -> list[Experiment]:
     """So many experiments of all kinds, with one of these numbers of rounds each."""
     kinds = list(KINDS)
     return [experiment(rng, int(rng.choice(list(counts))), kinds[n % len(kinds)])

@@ -121,7 +121,9 @@ def drawn(
     cost = milliseconds / 1e3 or seconds * 10 ** rng.uniform(-5.6, -3.7)
     wide = 0.35 if milliseconds else 1.5
     costs = [cost * math.exp(rng.uniform(-wide, wide)) for _ in range(engines)]
-    made = Machine(tuple(costs), seconds, jitter=rng.uniform(0.005, 0.02), seed=int(rng.integers(1 << 30)))
+    made = Machine(
+        tuple(costs), seconds, jitter=rng.uniform(0.005, 0.02), seed=int(rng.integers(1 << 30))
+    )
     for trouble in troubles:
         _TROUBLE[trouble](rng, made)
     made.__post_init__()

@@ -26,7 +26,7 @@ from course_lib.peers.model import model_of
 from course_lib.peers.report import beside
 from lessons.bill import bill_of
 from lessons.u18.bench import FULL, MODELS
-from lessons.u18.experiments import KINDS, Interval, experiment, middle_half, missed
+from lessons.u18.experiments import KINDS, Interval, experiment, missed
 from lessons.u18.machines import STEPS, TROUBLES, Machine, drawn
 from lessons.u18.wild import by_timeit, by_torch
 
@@ -43,8 +43,10 @@ def opening() -> str:
                           slow=1 + 0.89 * np.minimum(np.linspace(0, 2, STEPS), 0.7))  # fmt: skip
         times = {k: median(machine.timed(k, 10) for _ in range(20)) for k in order}
         found.append(times[0] / times[1])
-    return (f"first B, then A, 200 runs of each:   B is {found[0]:.2f} times as fast as A\n"
-            f"first A, then B, 200 runs of each:   B is {found[1]:.2f} times as fast as A")  # fmt: skip
+    return (
+        f"first B, then A, 200 runs of each:   B is {found[0]:.2f} times as fast as A\n"
+        f"first A, then B, 200 runs of each:   B is {found[1]:.2f} times as fast as A"
+    )
 
 
 def runs_plot(machine: Machine, number: int = 400) -> Any:
@@ -55,8 +57,12 @@ def runs_plot(machine: Machine, number: int = 400) -> Any:
         times.append((1e3 * begin, 1e6 * machine.timed(0, 1)))
     true = 1e6 * machine.costs[0]
     line = [(times[0][0], true), (times[-1][0], true)]
-    return scatter({"a run, by the clock": times, "its true cost": line},
-                   "time of the machine (ms)", "seconds of a run (µs)", "One engine, run after run")  # fmt: skip
+    return scatter(
+        {"a run, by the clock": times, "its true cost": line},
+        "time of the machine (ms)",
+        "seconds of a run (µs)",
+        "One engine, run after run",
+    )
 
 
 # ── ways to measure ──
@@ -79,7 +85,11 @@ def by(fair: Callable[..., Any]) -> Ratio:
 
     def ratio(machine: Machine) -> float:
         first, second = fair(machine.timers(), machine.seconds)[:2]
-        return median(a / b for a, b in zip(first, second, strict=True) if b) if any(second) else math.nan
+        return (
+            median(a / b for a, b in zip(first, second, strict=True) if b)
+            if any(second)
+            else math.nan
+        )
 
     return ratio
 
@@ -100,8 +110,20 @@ def errors_table(fair: Callable[..., Any], others: bool = False) -> Any:
     ways["your rounds"] = by(fair)
     rows: list[list[Any]] = []
     for name, troubles in {**{k: [k] for k in TROUBLES}, "all of them": [*TROUBLES]}.items():
-        rows.append([name, *(_percent(errors(ratio, troubles, 6 if others else 12, 3.0 * others)) for ratio in ways.values())])
-    return table(rows, ["trouble", *ways], f"Largest error of the ratio on {6 if others else 12} machines, in %")
+        rows.append(
+            [
+                name,
+                *(
+                    _percent(errors(ratio, troubles, 6 if others else 12, 3.0 * others))
+                    for ratio in ways.values()
+                ),
+            ]
+        )
+    return table(
+        rows,
+        ["trouble", *ways],
+        f"Largest error of the ratio on {6 if others else 12} machines, in %",
+    )
 
 
 def _percent(value: float) -> float | str:
@@ -128,7 +150,9 @@ def misses_table(yours: Interval, number: int = 300) -> Any:
             shares = [100 * len(missed(one, tried)) / number for one in (of_the_mean, yours)]
             rows.append([words, count, *(round(share, 1) for share in shares)])
     heads = ["how far a round is off", "rounds", "mean ± 2 standard errors", "yours"]
-    return table(rows, heads, "Of 100 intervals, so many miss the true ratio (at most 5 are promised)")
+    return table(
+        rows, heads, "Of 100 intervals, so many miss the true ratio (at most 5 are promised)"
+    )
 
 
 def widths_plot(yours: Interval, number: int = 60) -> Any:
@@ -169,17 +193,31 @@ def model_table(model: str, base: str = "course") -> Any:
         said = f"{low:.3f} to {high:.3f}" if system != base else ""
         told = verdict(FULL.rounds(model, base), FULL.rounds(model, system))
         words = {"yes": "faster", "no": "slower"}.get(told, told) if system != base else ""
-        rows.append([system, FULL.ms(model, system), said, words, FULL.compiling(model, system),
-                     round(FULL.megabytes(model, system)), FULL.kernels(model, system)])  # fmt: skip
-    return table(rows, ["system", "ms", f"{base} / system", f"than {base}", "compile (s)", "peak (MB)",
-                        "kernels"], f"{model}: {FULL.recording.words}",
-                 best={"ms": "least", "compile (s)": "least", "peak (MB)": "least"})  # fmt: skip
+        rows.append(
+            [
+                system,
+                FULL.ms(model, system),
+                said,
+                words,
+                FULL.compiling(model, system),
+                round(FULL.megabytes(model, system)),
+                FULL.kernels(model, system),
+            ]
+        )
+    return table(
+        rows,
+        ["system", "ms", f"{base} / system", f"than {base}", "compile (s)", "peak (MB)", "kernels"],
+        f"{model}: {FULL.recording.words}",
+        best={"ms": "least", "compile (s)": "least", "peak (MB)": "least"},
+    )
 
 
 def told_apart(model: str) -> int:
     """Of the pairs of neighbours in the order of the medians, how many are told apart."""
     pairs = pairwise(FULL.systems(model))
-    return sum(verdict(FULL.rounds(model, slow), FULL.rounds(model, fast)) == "yes" for fast, slow in pairs)
+    return sum(
+        verdict(FULL.rounds(model, slow), FULL.rounds(model, fast)) == "yes" for fast, slow in pairs
+    )
 
 
 def itself(model: str) -> float:
@@ -196,8 +234,11 @@ def itself(model: str) -> float:
 def totals_plot(model: str, systems: Sequence[str]) -> Any:
     """Seconds of compiling and so many runs together."""
     runs = [10**k for k in np.arange(0, 5.01, 0.25)]
-    curves = {s: [(float(n), FULL.compiling(model, s) + float(n) * FULL.ms(model, s) / 1e3) for n in runs]
-              for s in systems if s in FULL.data[model]}  # fmt: skip
+    curves = {
+        s: [(float(n), FULL.compiling(model, s) + float(n) * FULL.ms(model, s) / 1e3) for n in runs]
+        for s in systems
+        if s in FULL.data[model]
+    }
     return lines(curves, "runs (count)", "compiling and running (s)",
                  f"{model}: which system has finished first?", log="xy")  # fmt: skip
 
@@ -209,17 +250,28 @@ def live_table(rounds: Mapping[str, list[float]], base: str) -> Any:
         low, high = interval(rounds[base], times)
         rows.append([name, 1e3 * median(times), "" if name == base else f"{low:.3f} to {high:.3f}",
                      "" if name == base else verdict(rounds[base], times)])  # fmt: skip
-    return table(rows, ["system", "ms", f"{base} / system", "faster?"], "On this machine, one thread")
+    return table(
+        rows, ["system", "ms", f"{base} / system", "faster?"], "On this machine, one thread"
+    )
 
 
 def bench_table(model: str, systems: Sequence[str], rounds: int = 12, seconds: float = 1.0) -> Any:
     """What `python -m course_lib bench` finds and says, in each process for so many seconds."""
     found = contest(model_of(model), systems, (1,), rounds, seconds)
     base = found.base(1)
-    rows = [[entry.system, 1e3 * (entry.seconds or math.nan), beside(base, entry) if entry is not base else ""]
-            for entry in found.timed(1) if base]  # fmt: skip
+    rows = [
+        [
+            entry.system,
+            1e3 * (entry.seconds or math.nan),
+            beside(base, entry) if entry is not base else "",
+        ]
+        for entry in found.timed(1)
+        if base
+    ]
     named = base.system if base else ""
-    return table(rows, ["system", "ms", f"beside {named}"], "On this machine, each in its own process")
+    return table(
+        rows, ["system", "ms", f"beside {named}"], "On this machine, each in its own process"
+    )
 
 
 def bill(fair: Callable[..., Any], yours: Interval) -> Any:
@@ -228,6 +280,8 @@ def bill(fair: Callable[..., Any], yours: Interval) -> Any:
     tried = [experiment(rng, int(rng.integers(6, 60)), kind) for kind in KINDS for _ in range(100)]
     missing = [100 * len(missed(one, tried)) / len(tried) for one in (of_the_mean, yours)]
     worst = [errors(one, [*TROUBLES]) for one in (blocks, by(fair))]
-    rows = [["largest error of a ratio, all troubles (%)", *(_percent(one) for one in worst), OURS[0]],
-            ["intervals that miss the true ratio (%)", *(round(one, 1) for one in missing), OURS[1]]]  # fmt: skip
+    rows = [
+        ["largest error of a ratio, all troubles (%)", *(_percent(one) for one in worst), OURS[0]],
+        ["intervals that miss the true ratio (%)", *(round(one, 1) for one in missing), OURS[1]],
+    ]
     return bill_of(rows, ["", "as it is often done", "yours", "ours"])

@@ -115,7 +115,11 @@ def test_five_rounds_tell_nothing_and_six_do():
     assert interval([2.0] * 5, [1.0] * 5) == (0.0, inf)
     assert interval([2.0] * 6, [1.0] * 6) == (2.0, 2.0)
     assert verdict([2.0] * 5, [1.0] * 5) == "not told apart"
-    assert [verdict([2.0] * 6, [1.0] * 6, by) for by in (1.5, 2.0, 2.5)] == ["yes", "not told apart", "no"]
+    assert [verdict([2.0] * 6, [1.0] * 6, by) for by in (1.5, 2.0, 2.5)] == [
+        "yes",
+        "not told apart",
+        "no",
+    ]
 
 
 def test_without_an_answer_an_interval_reaches_from_least_to_largest():
@@ -156,7 +160,15 @@ def test_the_logs_show_what_their_claims_say():
 
 def test_the_recording_holds_every_model_and_what_the_text_names():
     assert len(FULL.everywhere()) >= 9
-    assert {*FULL.everywhere()} >= {"course", "onnxruntime", "torch eager", "openvino", "mnn", "jax", "tinygrad"}
+    assert {*FULL.everywhere()} >= {
+        "course",
+        "onnxruntime",
+        "torch eager",
+        "openvino",
+        "mnn",
+        "jax",
+        "tinygrad",
+    }
     for full in (FULL, AGAIN):
         for model in MODELS:
             assert all(len(row["rounds"]) == len(FULL.rounds(model, "course"))
@@ -178,13 +190,19 @@ def test_our_claims_hold_in_both_runs_and_bragging_does_not():
 
 
 def test_what_the_bill_says_of_our_answers():
-    text = shown.bill(slot("measure.fair_rounds").reference, slot("measure.interval").reference).text
+    text = shown.bill(
+        slot("measure.fair_rounds").reference, slot("measure.interval").reference
+    ).text
     row = text.splitlines()[1].split()
-    assert row[-1] == row[-2] and text.splitlines()[2].split()[-1] == text.splitlines()[2].split()[-2]
+    assert (
+        row[-1] == row[-2] and text.splitlines()[2].split()[-1] == text.splitlines()[2].split()[-2]
+    )
 
 
 def test_every_trouble_makes_one_of_the_usual_ways_wrong():
     """What `errors_table` shows is not the exception."""
     for trouble in TROUBLES:
         worst = max(shown.errors(way, [trouble], 6) for way in (shown.single, shown.blocks))
-        assert worst > 3 * shown.errors(shown.by(slot("measure.fair_rounds").reference), [trouble], 6)
+        assert worst > 3 * shown.errors(
+            shown.by(slot("measure.fair_rounds").reference), [trouble], 6
+        )

@@ -1,4 +1,4 @@
-"""Unit 18, the benchmark: its exercises. Two are the library's, `measure/fair.py` and `interval.py`.
+"""Unit 18, the benchmark: its exercises. Two are the library's, `fair.py` and `interval.py`.
 
 The bodies are our answers and never ship. What the notebook shows stands in lessons.
 Next room: lessons/u18/machines.py.
@@ -18,7 +18,7 @@ from lessons.u18.bench import FULL, MODELS
 def faults() -> dict[int, str]:
     """Which claims do the logs above support, and what is wrong with the others?
 
-    returns  for each of the eight logs, its number and one word: {1: "none", 2: "cold", ...}
+    returns  for each of the eight logs, its number and one word: {1: "rounds", 2: "mean", ...}
 
     The words are the keys of FAULTS, which says what each of them means. "none" means that the
     measurement supports the claim as it stands. For a claim with a fault, choose the one without
@@ -42,16 +42,20 @@ def claims() -> list[tuple]:
 
     `by` is a number of at least 1.1, and `runs` is a whole number. The recorded run must support
     each claim. "faster" counts as supported only if the interval of the recorded rounds, by your
-    function, lies above `by`. Claims must not be weak either: `by` is at least 75 % of what was recorded, and `runs` is
-    at most three times as many as the recorded run needs. The grader has a second recording of the same
-    benchmark, made on the same machine, which must support them in the medians.
+    function, lies above `by`. Claims must not be weak either: `by` is at least 75 % of what was
+    recorded, and `runs` is at most three times as many as the recorded run needs. The grader has a
+    second recording of the same benchmark, made on the same machine, which must support them in
+    the medians.
     """
     systems = FULL.everywhere()
     pairs = [(a, b) for a in systems for b in systems if a != b]
     fast, slow = max(pairs, key=lambda pair: FULL.overall(*pair))
     low, _ = interval(FULL.rounds("resnet18", slow), FULL.rounds("resnet18", fast))
     by = min(0.97 * low, 0.88 * FULL.ratio("resnet18", fast, slow))
-    found = [("faster", "resnet18", fast, slow, by), ("overall", fast, slow, 0.88 * FULL.overall(fast, slow))]
+    found = [
+        ("faster", "resnet18", fast, slow, by),
+        ("overall", fast, slow, 0.88 * FULL.overall(fast, slow)),
+    ]
     paying = [(m, a, b) for m in MODELS for a, b in pairs if _pays(m, a, b)]
     model, a, b = max(paying, key=lambda one: FULL.ratio(*one))
     return [*found, ("pays", model, a, b, math.ceil(2 * FULL.pays_after(model, a, b)))]

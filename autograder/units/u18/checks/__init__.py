@@ -45,15 +45,21 @@ def measured(fair_rounds: Any, machine: Machine, what: str) -> np.ndarray:
                     spec=ROUNDS)  # fmt: skip
     counts = sorted({len(row) for row in times})
     if len(counts) > 1 or counts[0] < FEWEST:
-        raise Wrong("There must be 15 rounds or more, equally many for all engines.", program=call,
-                    got=f"numbers of rounds: {', '.join(map(str, counts))}", spec=ROUNDS)  # fmt: skip
+        raise Wrong(
+            "There must be 15 rounds or more, equally many for all engines.",
+            program=call,
+            got=f"numbers of rounds: {', '.join(map(str, counts))}",
+            spec=ROUNDS,
+        )
     for row in times:
         for one in row:
             if not isinstance(one, Real) or not 0 < float(one) < math.inf:
                 coarse = isinstance(one, Real) and one == 0
                 problem = ("A round took no time by the clock: the runs in it are too few."
                            if coarse else "Each round must be a positive number.")  # fmt: skip
-                raise Wrong(problem, program=call, got=returned(one), spec=COARSE if coarse else ROUNDS)
+                raise Wrong(
+                    problem, program=call, got=returned(one), spec=COARSE if coarse else ROUNDS
+                )
     return np.array(times, float)
 
 
@@ -63,12 +69,13 @@ def judged(fair_rounds: Any, machines: Sequence[Machine], what: str, spec: str) 
     error, engine, got, machine = tried[-2]
     if error > NEAR:
         raise Wrong(
-            f"On a machine with this trouble, a ratio is {100 * error:.1f} % off.", spec=spec,
-            program=f"fair_rounds(timers, {machine.seconds:g}) on {len(machines)} machines with: {what}",
+            f"On a machine with this trouble, a ratio is {100 * error:.1f} % off.",
+            spec=spec,
+            program=f"fair_rounds(timers, {machine.seconds:g}), {len(machines)} machines with: {what}",
             got=f"median of the ratios of engine 0 and engine {engine}: {got:.4f}; timers were "
             f"called {len(machine.runs)} times, in the order {_order(machine)}",
             expected=f"{machine.ratio(engine):.4f}, within 4 %",
-        )  # fmt: skip
+        )
     return error
 
 
@@ -102,7 +109,9 @@ def kinds(seed: int, each: int = 6) -> list[tuple[list[Machine], str, str]]:
             for troubles, words, spec in found]  # fmt: skip
 
 
-@checks("measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, COARSE, SIZES, COLD, SPEED, OTHERS, WITHIN])
+@checks(
+    "measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, COARSE, SIZES, COLD, SPEED, OTHERS, WITHIN]
+)
 def the_ratios_are_right(fair_rounds):
     """Machines without trouble, with each of six troubles, and with all of them."""
     errors = [judged(fair_rounds, *some) for some in kinds(1801)]

@@ -17,7 +17,9 @@ BETWEEN = "Between which two numbers does the true ratio lie"
 GIVEN = "positive seconds of one run of each engine, in the same rounds; 1 to 200 of each"
 PAIR = "the lowest and the highest ratio that the rounds are compatible with"
 OF_A_ROUND = "The ratio of a round is the first time divided by the second one"
-AS_LIKELY = "It is as likely to lie above the true ratio as below it, and the rounds are independent"
+AS_LIKELY = (
+    "It is as likely to lie above the true ratio as below it, and the rounds are independent"
+)
 UNKNOWN = "Nothing else is known: some ratios may be far off, most of them on one side"
 COVERS = "At least 19 of 20 intervals must contain the true ratio, whatever the number of rounds"
 FEW = "With five rounds or fewer, no narrower interval than 0.0 to math.inf can promise that"
@@ -34,7 +36,9 @@ def bounds(interval: Any, one: Experiment) -> tuple[float, float]:
         got = interval(list(one.first), list(one.second))
     pair = isinstance(got, (tuple, list, np.ndarray)) and len(got) == 2
     if not pair or not all(isinstance(x, Real) for x in got):
-        raise Wrong("The answer must be a pair of numbers.", program=call, got=returned(got), spec=PAIR)
+        raise Wrong(
+            "The answer must be a pair of numbers.", program=call, got=returned(got), spec=PAIR
+        )
     low, high = float(got[0]), float(got[1])
     if len(one.first) > 5 and (low == 0 or high == math.inf):
         raise Wrong(f"{len(one.first)} rounds tell more than that.", program=_list(one.ratios),

@@ -39,7 +39,9 @@ def each_log_has_its_word(faults):
     if missing := [number for number in logs() if number not in got]:
         raise Wrong("Every log needs a word.", got=f"no word for log {missing[0]}", spec=ONE_WORD)
     if other := [number for number in got if number not in logs()]:
-        raise Wrong("The numbers are those of the eight logs.", got=returned(other[0]), spec=ONE_WORD)
+        raise Wrong(
+            "The numbers are those of the eight logs.", got=returned(other[0]), spec=ONE_WORD
+        )
     for number, word in got.items():
         if not isinstance(word, str) or word not in FAULTS:
             raise Wrong("Each word must be a key of FAULTS.", got=f"log {number}: {returned(word)}",
@@ -80,12 +82,18 @@ def as_claims(got: Any, full: Full) -> list[tuple[Any, ...]]:
                         got=returned(one), spec=spec)  # fmt: skip
         *_, system, other, number = one
         if form != "overall" and (not isinstance(one[1], str) or one[1] not in MODELS):
-            raise Wrong("There is no such model.", got=returned(one), expected=", ".join(MODELS), spec=spec)
+            raise Wrong(
+                "There is no such model.", got=returned(one), expected=", ".join(MODELS), spec=spec
+            )
         known = full.everywhere() if form == "overall" else [*full.data[one[1]]]
         for name in (system, other):
             if not isinstance(name, str) or name not in known:
-                raise Wrong("There is no such system.", got=returned(name), expected=", ".join(known),
-                            spec=spec)  # fmt: skip
+                raise Wrong(
+                    "There is no such system.",
+                    got=returned(name),
+                    expected=", ".join(known),
+                    spec=spec,
+                )
         whole = isinstance(number, Integral) or (form != "pays" and isinstance(number, Real))
         if not whole or isinstance(number, bool) or not math.isfinite(number):
             raise Wrong("The last entry must be a number, of runs a whole one.", got=returned(one),
@@ -100,10 +108,16 @@ def holds(one: tuple[Any, ...], full: Full) -> str:
     form, *_, system, other, number = one
     if form == "pays":
         model = one[1]
-        mine, its = (full.compiling(model, s) + number * full.ms(model, s) / 1e3 for s in (system, other))
+        mine, its = (
+            full.compiling(model, s) + number * full.ms(model, s) / 1e3 for s in (system, other)
+        )
         if full.compiling(model, system) <= full.compiling(model, other):
             return f"{system} does not take longer to compile than {other}"
-        return "" if mine < its else f"{number} runs: {mine:.3g} s with {system}, {its:.3g} s with {other}"
+        return (
+            ""
+            if mine < its
+            else f"{number} runs: {mine:.3g} s with {system}, {its:.3g} s with {other}"
+        )
     ratio = full.ratio(one[1], system, other) if form == "faster" else full.overall(system, other)
     return "" if ratio >= number else f"it is {ratio:.3g} times as long"
 
@@ -112,7 +126,7 @@ def holds(one: tuple[Any, ...], full: Full) -> str:
 def the_recorded_run_supports_them(claims):
     """Each claim against the run that the notebook shows, and whether it says enough."""
     found = as_claims(claims(), FULL)
-    for one, (spec, _) in zip(found, FORMS.values(), strict=True):
+    for one in found:
         if against := holds(one, FULL):
             raise Wrong("The recorded run does not support this claim.", program=returned(one),
                         got=against, spec=SUPPORT)  # fmt: skip
@@ -121,13 +135,21 @@ def the_recorded_run_supports_them(claims):
             with exercises.using(Answer.of(claims).plugs):
                 low, high = interval(FULL.rounds(one[1], other), FULL.rounds(one[1], system))
             if low <= number:
-                raise Wrong("The interval must lie above `by`.", program=returned(one), spec=INTERVAL,
-                            got=f"the interval is {low:.4g} to {high:.4g}")  # fmt: skip
+                raise Wrong(
+                    "The interval must lie above `by`.",
+                    program=returned(one),
+                    spec=INTERVAL,
+                    got=f"the interval is {low:.4g} to {high:.4g}",
+                )
         if form == "pays":
             least = FULL.pays_after(one[1], system, other)
             weak = number > 3 * least
         else:
-            least = FULL.ratio(one[1], system, other) if form == "faster" else FULL.overall(system, other)
+            least = (
+                FULL.ratio(one[1], system, other)
+                if form == "faster"
+                else FULL.overall(system, other)
+            )
             weak = number < 0.75 * least
         if weak:
             raise Wrong("The claim is weaker than it may be.", program=returned(one),
@@ -161,14 +183,20 @@ def balanced(order: Any, degree: int) -> None:
     with shows(call):
         got = order(degree)
     if not isinstance(got, str) or not set(got) <= {"A", "B"} or not 0 < len(got) <= 256:
-        raise Wrong("The answer must be a text of A and B.", program=call, got=returned(got), spec=LETTERS)
+        raise Wrong(
+            "The answer must be a text of A and B.", program=call, got=returned(got), spec=LETTERS
+        )
     if 2 * got.count("A") != len(got):
         raise Wrong("A and B must run equally often.", program=call, got=got, spec=LETTERS)
     for power in range(1, degree + 1):
         sums = [sum(n**power for n, x in enumerate(got) if x == letter) for letter in "AB"]
         if sums[0] != sums[1]:
-            raise Wrong(f"The drift p(n) = n^{power} favours {'AB'[sums[0] > sums[1]]}.", program=call,
-                        got=f"{got}: it adds {sums[0]:,} to A and {sums[1]:,} to B", spec=SAME)  # fmt: skip
+            raise Wrong(
+                f"The drift p(n) = n^{power} favours {'AB'[sums[0] > sums[1]]}.",
+                program=call,
+                got=f"{got}: it adds {sums[0]:,} to A and {sums[1]:,} to B",
+                spec=SAME,
+            )
 
 
 # ── which system pays ──
@@ -201,14 +229,20 @@ def the_least_in_all(pays, given):
     with shows(call):
         got = pays(dict(compiling), dict(running), runs)
     if not isinstance(got, str) or got not in compiling:
-        raise Wrong("The answer must be one of the names.", program=call, got=returned(got), spec=NAME)
+        raise Wrong(
+            "The answer must be one of the names.", program=call, got=returned(got), spec=NAME
+        )
     totals = {name: compiling[name] + runs * running[name] for name in compiling}
     least = min(totals.values())
     for name, total in totals.items():
         if total == least:
             if got != name:
                 tied = totals[got] == least
-                raise Wrong("Another one comes first." if tied else "Another one takes less time.",
-                            program=call, got=f"{got}: {totals[got]:g} s",
-                            expected=f"{name}: {total:g} s", spec=TIES if tied else NAME)  # fmt: skip
+                raise Wrong(
+                    "Another one comes first." if tied else "Another one takes less time.",
+                    program=call,
+                    got=f"{got}: {totals[got]:g} s",
+                    expected=f"{name}: {total:g} s",
+                    spec=TIES if tied else NAME,
+                )
             return

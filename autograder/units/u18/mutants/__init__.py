@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
-from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
+from autograder.check.framework import alternative, equivalent, mutant, mutants
 
 RUNS = "int(1 + 0.4 * seconds / ROUNDS / len(timers) / timer(number))"
 ANSWER = "return [[*times] for times in zip(*rounds, strict=True)]"

@@ -63,11 +63,16 @@ def _drawn_again(first, second):
 
 mutants(
     "measure.interval",
-    from_least_to_largest=lambda first, second: (min(_ratios(first, second)), max(_ratios(first, second))),
+    from_least_to_largest=lambda first, second: (
+        min(_ratios(first, second)),
+        max(_ratios(first, second)),
+    ),
     from_least_to_largest_of_six=_unless_few(
         lambda first, second: (min(_ratios(first, second)), max(_ratios(first, second)))
     ),
-    the_middle_half=_unless_few(lambda first, second: tuple(np.quantile(_ratios(first, second), [0.25, 0.75]))),
+    the_middle_half=_unless_few(
+        lambda first, second: tuple(np.quantile(_ratios(first, second), [0.25, 0.75]))
+    ),
     of_the_mean=_unless_few(_of_the_mean),
     of_the_mean_of_logarithms=_unless_few(_of_the_mean_of_logarithms),
     one_standard_deviation=_unless_few(_one_deviation),

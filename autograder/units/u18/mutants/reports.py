@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from course_lib.exercises import slot
 from lessons.u18.bench import FULL, MODELS
 
@@ -28,7 +28,9 @@ mutants(
 alternatives(
     "u18.faults",
     in_another_order=lambda: dict(sorted(FAULTS.items(), reverse=True)),
-    by_word=lambda: {n: w for w in dict.fromkeys(FAULTS.values()) for n in FAULTS if FAULTS[n] == w},
+    by_word=lambda: {
+        n: w for w in dict.fromkeys(FAULTS.values()) for n in FAULTS if FAULTS[n] == w
+    },
     one_by_one=lambda: {n: FAULTS[n] for n in (8, 1, 7, 2, 6, 3, 5, 4)},
 )
 
@@ -100,8 +102,12 @@ mutants(
 def _quicker():
     """A pair of which the first compiles faster and runs faster."""
     model, pairs = "mlp", [(a, b) for a in FULL.data["mlp"] for b in FULL.data["mlp"]]
-    return next((model, a, b) for a, b in pairs if FULL.compiling(model, a) < FULL.compiling(model, b)
-                and FULL.ms(model, a) < FULL.ms(model, b))  # fmt: skip
+    return next(
+        (model, a, b)
+        for a, b in pairs
+        if FULL.compiling(model, a) < FULL.compiling(model, b)
+        and FULL.ms(model, a) < FULL.ms(model, b)
+    )
 
 
 alternatives(
@@ -162,7 +168,9 @@ mutants(
     in_the_order_of_the_runs=("min(compiling", "min(running"),
     compiling_each_time=(TOTAL, "runs * (compiling[name] + running[name])"),
     a_hundred_runs_at_most=("runs *", "min(runs, 100) *"),
-    the_time_itself=lambda compiling, running, runs: min(compiling[n] + runs * running[n] for n in compiling),
+    the_time_itself=lambda compiling, running, runs: min(
+        compiling[n] + runs * running[n] for n in compiling
+    ),
 )
 
 
