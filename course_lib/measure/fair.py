@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from course_lib.exercises import exercise
 
-ROUNDS = 30
+_ROUNDS = 30
 
 
 def once_each(
@@ -47,6 +47,6 @@ def fair_rounds(timers: Sequence[Callable[[int], float]], seconds: float) -> lis
         number = 1
         while number * timer(number) < seconds / 50:  # until it is warm, and long for the clock
             number *= 2
-        numbers.append(int(1 + 0.4 * seconds / ROUNDS / len(timers) / timer(number)))
-    rounds = [[timer(n) for timer, n in zip(timers, numbers, strict=True)] for _ in range(ROUNDS)]
+        numbers.append(int(1 + 0.4 * seconds / _ROUNDS / len(timers) / timer(number)))
+    rounds = [[timer(n) for timer, n in zip(timers, numbers, strict=True)] for _ in range(_ROUNDS)]
     return [[*times] for times in zip(*rounds, strict=True)]

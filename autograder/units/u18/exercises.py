@@ -22,8 +22,7 @@ def faults() -> dict[int, str]:
 
     The words are the keys of FAULTS, which says what each of them means. "none" means that the
     measurement supports the claim as it stands. For a claim with a fault, choose the one without
-    which the claim would be supported, or would not have been made. Each word is used at least
-    once.
+    which the claim would be supported, or would not have been made.
     """
     return {1: "none", 2: "cold", 3: "order", 4: "none", 5: "work", 6: "clock", 7: "mean",
             8: "rounds"}  # fmt: skip
@@ -40,14 +39,14 @@ def claims() -> list[tuple]:
              ("pays", model, system, other, runs): `system` takes longer to compile, but from that
              many runs on, compiling and running together take it less time
 
-    `by` is a number of at least 1.1, and `runs` is a whole number. The recorded run must support
-    each claim. "faster" counts as supported only if the interval of the recorded rounds, by your
-    function, lies above `by`. Claims must not be weak either: `by` is at least 75 % of what was
-    recorded, and `runs` is at most three times as many as the recorded run needs. The grader has a
-    second recording of the same benchmark, made on the same machine, which must support them in
-    the medians.
+    The systems are among `FULL.repeated()`. `by` is a number of at least 1.1, and `runs` is a whole
+    number. The recorded run must support each claim. "faster" counts as supported only if the
+    interval of the recorded rounds, by your function, lies above `by`. Claims must not be weak
+    either: `by` is at least 75 % of what was recorded, and `runs` is at most three times as many
+    as the recorded run needs. The grader has a second recording of these systems, made on the same
+    machine, which must support them in the medians.
     """
-    systems = FULL.everywhere()
+    systems = FULL.repeated()
     pairs = [(a, b) for a in systems for b in systems if a != b]
     fast, slow = max(pairs, key=lambda pair: FULL.overall(*pair))
     low, _ = interval(FULL.rounds("resnet18", slow), FULL.rounds("resnet18", fast))

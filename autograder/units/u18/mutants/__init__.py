@@ -6,7 +6,7 @@ from statistics import median
 
 from autograder.check.framework import alternative, equivalent, mutant, mutants
 
-RUNS = "int(1 + 0.4 * seconds / ROUNDS / len(timers) / timer(number))"
+RUNS = "int(1 + 0.4 * seconds / _ROUNDS / len(timers) / timer(number))"
 ANSWER = "return [[*times] for times in zip(*rounds, strict=True)]"
 
 mutants(
@@ -16,15 +16,15 @@ mutants(
     never_warm=("seconds / 50", "0"),
     by_the_first_run=("seconds / 50", "0", "/ timer(number)", "/ max(timer(1), 1e-9)"),
     spends_it_twice=("0.4 *", "1.7 *"),
-    the_share_of_all_for_each=("/ ROUNDS / len(timers)", "/ ROUNDS", "0.4", "0.9"),
-    ten_rounds=("for _ in range(ROUNDS)", "for _ in range(10)"),
+    the_share_of_all_for_each=("/ _ROUNDS / len(timers)", "/ _ROUNDS", "0.4", "0.9"),
+    ten_rounds=("for _ in range(_ROUNDS)", "for _ in range(10)"),
     seconds_of_all_runs=("[timer(n) for", "[n * timer(n) for"),
     divides_again=("[timer(n) for", "[timer(n) / n for"),
     a_sum_for_each_engine=(ANSWER, "return [[sum(times)] for times in zip(*rounds)]"),
     rounds_instead_of_engines=(ANSWER, "return rounds"),
     another_number_of_rounds=(ANSWER, "return [[*t][k:] for k, t in enumerate(zip(*rounds))]"),
     the_least_only=(ANSWER, "return [[min(times)] for times in zip(*rounds)]"),
-    means_of_all_rounds=(ANSWER, "return [[sum(times) / ROUNDS] * 15 for times in zip(*rounds)]"),
+    means_of_all_rounds=(ANSWER, "return [[sum(times) / _ROUNDS] * 15 for times in zip(*rounds)]"),
     warm_for_the_whole_time=("seconds / 50", "seconds / 2"),
 )  # fmt: skip
 
@@ -121,6 +121,6 @@ for _old, _new, _why in [
     ("seconds / 50", "seconds / 51", "it is warm a little earlier"),
     ("seconds / 50", "seconds / 49", "it is warmed a little longer"),
     ("int(1 + 0.4", "int(", "a part of a round is longer than a run, and a run more is as good"),
-    ("for _ in range(ROUNDS)", "for _ in ", "a round less, or in another order, is as good"),
+    ("for _ in range(_ROUNDS)", "for _ in ", "a round less, or in another order, is as good"),
 ]:
     equivalent("measure.fair_rounds", _old, _new, because=_why)
