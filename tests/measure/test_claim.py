@@ -18,7 +18,7 @@ STEADY = [1.0, 1.01, 0.99, 1.0, 1.02, 1.0]
         (
             [1.01, 1.02, 1.0, 1.01, 1.03, 1.01],
             "not told apart",
-        ),  # always 1 %: less than two processes
+        ),  # less than two processes
     ],
 )
 def test_what_may_be_said_of_two(other, words):
