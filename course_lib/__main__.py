@@ -13,6 +13,7 @@
     python -m course_lib systolic -m 197 -n 768 -k 768 --preset npu
     python -m course_lib npu -m 197 -k 768 -n 768 --emit tile
     python -m course_lib plug model.onnx --into tinygrad --json
+    python -m course_lib record u06 --check
     python -m course_lib toy -c "def main() { print([1, 2] + [3, 4]); }" --emit affine
 
 `MODEL` is an ONNX file, a file of MLIR (linalg on tensors), or the name of one of the course's

@@ -55,6 +55,8 @@ MODULES = {
     "machine.cover": "machine.cover",
     "machine.linear_scan": "machine.linear_scan",
     "machine.list_schedule": "machine.list_schedule",
+    "measure.fair_rounds": "measure.fair",
+    "measure.interval": "measure.interval",
     "passes.bn_fold": "passes.clean.bn_fold",
     "passes.cse": "passes.clean.cse",
     "passes.dce": "passes.clean.dce",

@@ -4,12 +4,14 @@
     // machine: any                          ->  a Recording: .words, ["greedy"], .data("counts")
     // date: 2026-11-23
     // how: llc -O3 -mcpu=haswell            what else a reader may want to know; may be left out
+    // by: lessons.u06.wild:allocators_of    the function that makes it again, or why nothing can
     // ===== greedy
     ...                                      a text, up to the next line of this kind
 
 Whatever is shown of it is shown with `words`: tool, version, machine and date. `machine` is "any"
 where the text does not depend on it. The course's lessons have such files, and so has
-`mlir/upstream`. Next room: `mlir/upstream/recordings.py`.
+`mlir/upstream`. `python -m course_lib record` makes them again. Next room: `maker.py`, what stands
+behind `by`.
 """
 
 from __future__ import annotations
@@ -23,18 +25,23 @@ from pathlib import Path
 from typing import Any
 
 TEXT, HEAD = "// ===== ", "// "
-NEEDED, KNOWN = ("tool", "machine", "date"), ("tool", "machine", "date", "how")
+NEEDED = ("tool", "machine", "date")
+KNOWN = (*NEEDED, "how", "by")
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The texts of one tool, by name, in the order of the file."""
+    """The texts of one tool, by name, in the order of the file.
+
+    by   `module:function`, a `Maker`; or, in words, why none can make them; or "", if nothing says
+    """
 
     tool: str
     machine: str
     date: str
-    how: str
+    how: str  # may have several lines
     texts: Mapping[str, str]
+    by: str = ""
 
     @property
     def words(self) -> str:
@@ -59,8 +66,8 @@ class Recording:
 
     def __str__(self) -> str:
         """The text of its file. Each of its texts ends with a newline."""
-        head = {key: value for key in KNOWN if (value := getattr(self, key))}
-        about = "".join(f"{HEAD}{key}: {value}\n" for key, value in head.items())
+        head = [(key, line) for key in KNOWN for line in getattr(self, key).splitlines()]
+        about = "".join(f"{HEAD}{key}: {line}\n" for key, line in head)
         return about + "".join(f"{TEXT}{name}\n{text}" for name, text in self.texts.items())
 
 
@@ -86,7 +93,7 @@ def read(file: Path) -> Recording:
     for key in NEEDED:
         if key not in about:
             raise ValueError(f"{file.name} does not say of which {key} it is: // {key}: ...")
-    facts = {key: " ".join(about.get(key, [])) for key in KNOWN}
+    facts = {key: "\n".join(about.get(key, [])) for key in KNOWN}
     _check_date(file, facts["date"])
     whole = [f"{part}\n" for part in parts[:-1]] + parts[-1:]  # the newline before the next one
     texts = {title.strip(): text for title, _, text in (part.partition("\n") for part in whole)}

@@ -43,7 +43,7 @@ def arguments(sub: ArgumentParser) -> None:
     sub.add_argument("--seconds", type=duration, default=2.0, metavar="S",
                      help="for each system and number of threads, over all rounds (2)")  # fmt: skip
     sub.add_argument("--rounds", type=number(1), default=7, metavar="R",
-                     help="turns of each system; fewer than 5 tell nothing apart (7)")  # fmt: skip
+                     help="turns of each system; fewer than 6 tell nothing apart (7)")  # fmt: skip
     sub.add_argument("--html", metavar="FILE", help="write the report as one page")
 
 

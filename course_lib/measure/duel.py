@@ -4,6 +4,10 @@
 True
 >>> faster([1.00, 1.02, 1.50, 1.01], [0.99, 1.30, 0.90, 0.95], margin=0.02)
 False
+>>> verdict([1.2, 1.3, 1.2, 1.9, 1.2, 1.2, 1.3], [1.0, 1.0, 1.1, 1.7, 0.9, 1.0, 1.0])
+'yes'
+>>> verdict([1.2, 1.3, 1.2, 1.9], [1.0, 1.0, 1.1, 1.7])
+'not told apart'
 
 What disturbs the machine for a while disturbs both sides of a round, so the ratio of a round says
 more than either time. Next room: `claim.py`.
@@ -13,6 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median, quantiles
+
+from course_lib.measure.interval import interval
 
 MARGIN = 0.02  # of its time that a kernel must gain
 
@@ -26,3 +32,10 @@ def faster(default: Sequence[float], tuned: Sequence[float], margin: float = MAR
 def ratio(default: Sequence[float], tuned: Sequence[float]) -> float:
     """How many times as fast the second one is, in the middle one of all rounds."""
     return median(before / after for before, after in zip(default, tuned, strict=True))
+
+
+def verdict(first: Sequence[float], second: Sequence[float], by: float = 1.0) -> str:
+    """Do the rounds show that the second one is more than `by` times as fast? "yes", "no" or "not
+    told apart"."""
+    low, high = interval(first, second)
+    return "yes" if low > by else "no" if high < by else "not told apart"

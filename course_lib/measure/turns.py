@@ -4,7 +4,7 @@
     1e3 * warm_median(run, 20)       ->   0.41                          milliseconds of a call
 
 Clocks: `perf_counter` is what a user waits for; `process_time` counts the work of this process and
-of its threads, whatever else the machine does. Next room: `duel.py`.
+of its threads, whatever else the machine does. Next room: `fair.py`.
 """
 
 from __future__ import annotations

@@ -29,12 +29,12 @@ from course_lib.peers.contest import Contest, Entry, claim_of, counted
 LONG = 160  # letters of a reason that are shown; the data has all of them
 NOTE = (
     "ms is the median of all rounds, a round the median of its calls; the quartiles are those of "
-    f"the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
-    f"from 1 than the quartiles of these ratios are from each other, and than {MARGIN:.0%}, by "
-    "which two processes of the same program may differ. Who is slower in every round is called "
-    "slower, also where the rounds do not say by how much. Fewer than "
-    f"{ROUNDS} rounds tell nothing."
-    " Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
+    "the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
+    f"from 1 than the interval in which the true one lies is wide, and than {MARGIN:.0%}, by which "
+    "two processes of the same program may differ. Where the whole interval is beyond that, one is "
+    "called slower, even if nobody can say by how much. "
+    f"Fewer than {ROUNDS} rounds tell nothing. "
+    "Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
     "process has had: the system, the weights, all."
 )
 CSS = (
@@ -94,10 +94,6 @@ class Report:
             items = [tag("li", escape(words)) for words in self._left_out]
             parts += [tag("h2", "Left out"), tag("ul", *items)]
         parts += [tag("h2", "How it was measured"), tag("p", escape(NOTE))]
-        parts += [
-            tag("p", "This command makes the report again:"),
-            tag("pre", escape(self.command)),
-        ]
         style = tag("style", CSS)
         return page(f"{self.found.model}, benchmark", style, tag("main", *parts, klass="cl-report"))
 

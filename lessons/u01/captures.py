@@ -11,6 +11,7 @@ import contextlib
 import io
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from textwrap import shorten
 from typing import Any
 
@@ -20,6 +21,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.frontend import load
 from course_lib.ir.graph.graph import print_graph
+from course_lib.maker import maker
 from lessons.u01.dumps import BY_TVM, GATE, RELAX
 
 
@@ -76,12 +78,29 @@ def _onnx_text(model: Any) -> str:
 
 def _stablehlo(model: Any, x: Any) -> str:
     """Made where torch-mlir is installed, else as it was recorded."""
-    try:
-        from torch_mlir import fx
-    except ImportError:
+    if find_spec("torch_mlir") is None:
         return GATE
+    return stablehlo(model, x)
+
+
+def stablehlo(model: Any, x: Any) -> str:
+    """By torch-mlir, without the weights."""
+    from torch_mlir import fx
+
     module = fx.export_and_import(model, x, output_type="stablehlo")
     return module.operation.get_asm(large_elements_limit=4).split("{-#")[0].strip() + "\n"
+
+
+@maker("TVM", "tvm", "torch", seconds=2)
+def relax_of_gate() -> dict[str, str]:
+    """Gate by TVM's importer, without comments and the list of the weights."""
+    from tvm.relax.frontend.torch import from_exported_program
+
+    program = torch.export.export(Gate().eval(), (torch.randn(2, 8),))
+    module = from_exported_program(program, keep_params_as_input=True)
+    lines = module.script(show_meta=False).splitlines()
+    kept = [line for line in lines if not line.startswith("#") and "R.func_attr" not in line]
+    return {"Gate": "\n".join(kept).strip()}
 
 
 def weight_products(text: str) -> int:

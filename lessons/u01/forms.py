@@ -19,6 +19,7 @@ import numpy as np
 import course_lib
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
+from course_lib.maker import maker
 from lessons.u01.dumps import BY_TINYGRAD, TINYGRAD
 
 
@@ -62,7 +63,7 @@ def tinygrads() -> tuple[dict[str, str], str]:
         return dict(TINYGRAD), BY_TINYGRAD.words
     limit = sys.getrecursionlimit()  # importing tinygrad raises it, for everything in the process
     try:
-        program, right = _made_by_tinygrad(), _run_by_tinygrad()
+        program, right = made_by_tinygrad(), _run_by_tinygrad()
     finally:
         sys.setrecursionlimit(limit)
     same = "the same as" if program == TINYGRAD else "not the same as"
@@ -70,7 +71,8 @@ def tinygrads() -> tuple[dict[str, str], str]:
     return program, f"made just now, {same} the recording; its interpreter {agrees} with numpy"
 
 
-def _made_by_tinygrad() -> dict[str, str]:
+@maker("tinygrad", "tinygrad", seconds=2)
+def made_by_tinygrad() -> dict[str, str]:
     """tinygrad without its search and its hand-written optimizations, for a C compiler.
 
     Its device is "PYTHON", an interpreter, so that no C compiler is needed to run the product.

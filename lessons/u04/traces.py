@@ -11,7 +11,10 @@ Next room: autograder/units/u04/checks/allocator.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
+from typing import Any
 
+from course_lib.maker import maker
 from course_lib.memory.liveness import Interval, aligned
 from course_lib.recorded import recorded
 
@@ -53,6 +56,36 @@ def _requests(text: str) -> list[Request]:
         size.setdefault(name, aligned(int(asked or 0)))
         requests.append((f"v{name}", size[name] if word[0] == "+" else -size[name]))
     return requests
+
+
+@maker("torch", "torch", compared="names of texts", seconds=5)
+def resnet18_in_pytorch() -> dict[str, str]:
+    """The allocations of one call, by PyTorch's profiler, on one thread."""
+    import torch
+    from torch.profiler import ProfilerActivity, profile
+
+    from course_lib.models import build, example_inputs
+
+    torch.set_num_threads(1)
+    model, (x,) = build("resnet18"), map(torch.from_numpy, example_inputs("resnet18"))
+    with torch.no_grad():
+        model(x)
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+            model(x)
+    results: Any = seen.profiler
+    events = [e for e in results.kineto_results.events() if e.name() == "[memory]"]
+    names: dict[int, int] = {}  # by address, of what is asked for and not given back
+    words = []
+    for count, event in enumerate(sorted(events, key=lambda e: e.start_ns())):
+        at, size = event.addr(), event.nbytes()
+        if size > 0:
+            names[at] = count
+            words.append((count, f"+{{}}:{size}"))
+        else:
+            words.append((names.pop(at), "-{}"))
+    numbers = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in words))}
+    text = " ".join(word.format(numbers[name]) for name, word in words)
+    return {"resnet18": fill(text, 100, break_on_hyphens=False)}
 
 
 # How often filters are copied depends on the processor. Sizes are rounded up to 64 bytes.

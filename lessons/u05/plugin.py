@@ -14,8 +14,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from course_lib.llvm.inspect.fixed import optimized
 from course_lib.llvm.inspect.plugin.build import tool
+from course_lib.maker import in_rows, maker
 from course_lib.recorded import recorded
+from lessons.u05.listings import DOT
 
 FRAME = Path(__file__).with_name("count.cpp").read_text("utf-8")
 
@@ -58,6 +61,13 @@ def block_frequencies(text: str) -> dict[str, float] | None:
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     frequencies = re.findall(r"^ - (\S+): float = ([\d.]+)", done.stdout + done.stderr, re.M)
     return {name: float(number) for name, number in frequencies}
+
+
+@maker("LLVM", "opt-22")
+def frequencies_of_dot() -> dict[str, str]:
+    """Of the dot product after O3 for Haswell, the blocks of its loops."""
+    guess = block_frequencies(optimized(DOT)) or {}
+    return {"frequencies": in_rows({name: guess[name] for name in RECORDED_FREQUENCIES})}
 
 
 # of the dot product after O3 for Haswell

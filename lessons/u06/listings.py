@@ -14,6 +14,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.processors import PROCESSORS, assembly, llvm_ir, target_machine
+from course_lib.maker import maker
 from course_lib.recorded import recorded
 from lessons.u06.kernels import tile
 
@@ -57,6 +58,11 @@ def made_now(target: str) -> str:
     start = next(k for k, line in enumerate(lines) if first in line)
     end = next(k for k, line in enumerate(lines) if last in line)
     return "".join(f"{line}\n" for line in lines[start : end + 1] if line)
+
+
+@maker("llvmlite", "llvmlite")
+def layer_on_gpus() -> dict[str, str]:
+    return {target: made_now(target) for target in ("nvptx", "amdgpu")}
 
 
 # The multiply-add of each target, as a regular expression, and how many float32 it works on.

@@ -25,6 +25,7 @@ from course_lib.machine.build import AFTER, build
 from course_lib.machine.core import Core
 from course_lib.machine.lives import lives_of, pressure
 from course_lib.machine.select import select
+from course_lib.maker import in_rows, maker
 from course_lib.recorded import recorded
 from lessons.u06.kernels import tile
 
@@ -112,6 +113,12 @@ def _by_each(program: str, rows: int, vectors: int) -> dict[str, tuple[int, int,
     return spills
 
 
+@maker("llc", "llc-22", seconds=2)
+def allocators_by_llc() -> dict[str, str]:
+    found = {f"{r} x {v}": _by_each(LLC[0], r, v) for r, v in ALLOCATORS}
+    return {"allocators": in_rows(found)}
+
+
 def passes_table() -> tuple[Picture, str]:
     """The loop of the tile 6 × 2 after each pass of LLVM that makes one of the unit's choices."""
     program = tool(LLC)
@@ -138,6 +145,11 @@ def _after_each(program: str) -> dict[str, tuple[int, int, int, str]]:
     return {name: found[name] for name in PASSES}
 
 
+@maker("llc", "llc-22")
+def passes_by_llc() -> dict[str, str]:
+    return {"passes": in_rows(_after_each(LLC[0]))}
+
+
 def _loop_of(dump: str) -> list[str]:
     """The instructions between the label of the loop and the next one."""
     loop = re.search(r"bb\.\d+\.k\.body[^\n]*:\n(.*?)^(?:\d+B\t)?(?:bb\.|# End)", dump, re.M | re.S)
@@ -158,6 +170,11 @@ def tinygrad_counts() -> tuple[dict[str, int], str]:
     loop = text.split("LOOP_ridx_s32_0:")[1].split("bra LOOP_ridx_s32_0")[0]
     seen = Counter(re.findall(r"^\s*([a-z.]+(?:v4\.)?f32)\b", loop, re.M))
     return {name: seen[name] for name in TINYGRAD}, "made just now"
+
+
+@maker("tinygrad", "tinygrad", seconds=2)
+def counts_by_tinygrad() -> dict[str, str]:
+    return {"loop": in_rows(tinygrad_counts()[0])}
 
 
 def _tinygrad_ptx() -> str:
@@ -192,7 +209,15 @@ def mca() -> Picture:
     program = tool(MCA)
     if program is None:
         return listing(f"llvm-mca is not installed; {BY_MCA.words}", BY_MCA["summary"])
-    command = [program, "-mtriple=x86_64", "-mcpu=haswell", "-iterations=100"]
+    return listing("llvm-mca: the loop of the tile 6 × 2 on Haswell, 100 times", _summary())
+
+
+def _summary() -> str:
+    command = [*MCA, "-mtriple=x86_64", "-mcpu=haswell", "-iterations=100"]
     done = subprocess.run(command, input=inner_loop(), capture_output=True, text=True, check=True)
-    summary = done.stdout.split("Instruction Info:")[0].strip()
-    return listing("llvm-mca: the loop of the tile 6 × 2 on Haswell, 100 times", summary)
+    return done.stdout.split("Instruction Info:")[0].strip()
+
+
+@maker("llvm-mca", *MCA)
+def summary_by_mca() -> dict[str, str]:
+    return {"summary": _summary()}

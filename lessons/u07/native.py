@@ -109,12 +109,18 @@ def native_table(textbook: str, yours: str, tell: Callable[[float], object] | No
     if compiler() is None:
         print(NO_COMPILER)
         return table(RECORDED, heads)
+    rows = native_rows(bodies)
+    if tell is not None and len(bodies) == 2:
+        tell(round(rows[1][-2] / rows[0][-2], 1))
+    return table(rows, heads)
+
+
+def native_rows(bodies: Mapping[str, str]) -> list[list[Any]]:
+    """For each text misses, waiting, GFLOP/s and percent of numpy's; the last row is numpy's."""
     counts, speed = counted_in(bodies), speeds(bodies, TIMED)
-    if tell is not None and len(speed) == 2:
-        tell(round(speed["yours"] / speed["textbook"], 1))
     (blas,) = blas_rates([TIMED], TURNS * REPEAT)
     rows = [[name, *counts[name], speed[name] / 1e9, 100 * speed[name] / blas] for name in bodies]
-    return table([*rows, ["numpy, one thread", *UNKNOWN, blas / 1e9, 100.0]], heads)
+    return [*rows, ["numpy, one thread", *UNKNOWN, blas / 1e9, 100.0]]
 
 
 def packing_table(yours: str, packed: str) -> Any:
@@ -127,16 +133,22 @@ def packing_table(yours: str, packed: str) -> Any:
     if compiler() is None:
         print(NO_COMPILER)
         return table(RECORDED_PACKED, heads)
+    return table(packing_rows(bodies), heads)
+
+
+def packing_rows(bodies: Mapping[str, str]) -> list[list[Any]]:
+    """For each of WIDTHS: sets, waiting, and GFLOP/s of `yours`, `packed` and numpy."""
+    first, yours = LARGE[0], bodies.get("yours")
     products: list[Sizes] = [(384, columns, 768) for columns in WIDTHS]
     rows: list[list[Any]] = []
     for sizes, blas in zip(products, blas_rates(products, TURNS * REPEAT), strict=True):
         columns, speed = sizes[1], speeds(bodies, sizes)
         sets = {row * columns * 4 // LINE % first.sets for row in range(BLOCK)}
         few = (12, columns, BLOCK)
-        waits = waiting(misses_of(touched(yours, *few), LARGE), few) if "yours" in bodies else None
+        waits = waiting(misses_of(touched(yours, *few), LARGE), few) if yours else None
         rates = [speed[name] / 1e9 if name in speed else None for name in ("yours", "packed")]
         rows.append([f"{columns:,}", len(sets), waits, *rates, blas / 1e9])
-    return table(rows, heads)
+    return rows
 
 
 def dots(yours: str, sizes: Sizes) -> list[Dot]:

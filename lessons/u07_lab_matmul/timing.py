@@ -48,7 +48,12 @@ def counts_table(texts: Mapping[str, str]) -> Any:
     if compiler() is None:
         print(NO_COMPILER)
         return table(BY_GXX.data("counts"), heads)
-    return table([row for case in COUNTED for row in _counts(texts, case)], heads)
+    return table(counts_of(texts), heads)
+
+
+def counts_of(texts: Mapping[str, str]) -> list[list[Any]]:
+    """The rows of that table."""
+    return [row for case in COUNTED for row in _counts(texts, case)]
 
 
 def _counts(texts: Mapping[str, str], case: Case) -> list[list[Any]]:
@@ -90,13 +95,23 @@ def rates_table(
     if compiler() is None:
         print(NO_COMPILER)
         return table(BY_GXX.data("rates"), heads)
+    rows = rates_of(texts, blas_rates, caches)
+    tell({name: 1e9 * first for name, first, *_ in rows})
+    return table(rows, heads)
+
+
+def rates_of(
+    texts: Mapping[str, str],
+    blas_rates: Callable[..., Sequence[float]],
+    caches: tuple[int, int],
+) -> list[list[Any]]:
+    """The rows of that table; the last one is numpy's."""
     blas = list(blas_rates(TIMED, REPEAT))
     rates = {name: [rate(text, sizes, caches) for sizes in TIMED]
              for name, text in texts.items()}  # fmt: skip
     rates["numpy, one thread"] = blas
-    tell({name: each[0] for name, each in rates.items()})
-    return table([[name, *(one / 1e9 for one in each), 100 * each[0] / blas[0]]
-                  for name, each in rates.items()], heads)  # fmt: skip
+    return [[name, *(one / 1e9 for one in each), 100 * each[0] / blas[0]]
+            for name, each in rates.items()]  # fmt: skip
 
 
 def rate(text: str, sizes: tuple[int, int, int], caches: tuple[int, int]) -> float:

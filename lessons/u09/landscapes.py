@@ -6,8 +6,8 @@
 A state is a tuple of decisions as text. The trees come from `course_lib/schedule/search` and the
 prices from `course_lib/cost/nest.py`. The search that recorded them went on with the best states of
 each kind of decision, as many as `WIDTHS` says; other states have no successors here. Lists that
-lead to a kernel seen before are left out. `python -m lessons.u09.landscapes`
-records the trees again. Next room: `luck.py`.
+lead to a kernel seen before are left out. `python -m course_lib record u09/landscapes` makes the
+trees again. Next room: `luck.py`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from course_lib.cost.machine import Machine
 from course_lib.cost.nest import CLOCK, predict
 from course_lib.ir.graph.build import conv, inp
 from course_lib.lower.lower import lower_node
+from course_lib.maker import maker
+from course_lib.recorded import read
 from course_lib.schedule.search.moves import moves
 from course_lib.schedule.search.problem import Budget, Decision, Problem
 from course_lib.schedule.search.search import Search, State
@@ -117,17 +119,20 @@ def landscape(data: Mapping[str, Any]) -> Landscape:
     return Landscape(tree, prices)
 
 
-def record_all(path: Path, problems: Mapping[str, Problem]) -> None:
-    data = {name: recorded(problem) for name, problem in problems.items()}
-    path.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+def texts_of(problems: Mapping[str, Problem]) -> dict[str, str]:
+    """The trees as the texts of a recording."""
+    return {name: json.dumps(recorded(problem), ensure_ascii=False, separators=(",", ":"))
+            for name, problem in problems.items()}  # fmt: skip
 
 
 def load(path: Path) -> dict[str, Landscape]:
-    return {n: landscape(data) for n, data in json.loads(path.read_text("utf-8")).items()}
+    found = read(path)
+    return {name: landscape(found.data(name)) for name in found.texts}
 
 
-FILE = Path(__file__).with_name("landscapes.json")
-LAYERS = load(FILE) if FILE.exists() else {}
+@maker("course-lib", "course_lib", seconds=300)
+def trees() -> dict[str, str]:
+    return texts_of({name: problem_of(shape) for name, shape in SHAPES.items()})
 
-if __name__ == "__main__":
-    record_all(FILE, {name: problem_of(shape) for name, shape in SHAPES.items()})
+
+LAYERS = load(Path(__file__).with_name("landscapes.txt"))

@@ -4,7 +4,7 @@
     LUCK["random"][3]   ->  [[1, 11.07], [4, 10.2], ...], the best so far of the fourth run
 
 Prices and seeds are fixed, so the result is the same wherever this runs, but it takes minutes.
-`python -m lessons.u09.luck` records it again. Next room: `searches.py`.
+`python -m course_lib record u09/luck` makes it again. Next room: `searches.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 from course_lib.cost.nest import CLOCK, predict
+from course_lib.maker import maker
+from course_lib.recorded import recorded
 from course_lib.schedule.search.evolve import evolve
 from course_lib.schedule.search.problem import Budget, Record
 from course_lib.schedule.search.sample import sample
@@ -25,7 +26,6 @@ from lessons.u09.landscapes import SHAPES, problem_of
 DEPTH = 6  # decisions
 WALKS, RUNS, PRICES = 100, 8, 100
 SEARCHES: dict[str, Callable[..., Record]] = {"random": sample, "evolution": evolve}
-FILE = Path(__file__).with_name("luck.json")
 
 
 def so_far(record: Record) -> list[tuple[int, float]]:
@@ -37,7 +37,8 @@ def so_far(record: Record) -> list[tuple[int, float]]:
     return [*gains, (len(best), best[-1])]
 
 
-def recorded() -> dict[str, Any]:
+@maker("course-lib", "course_lib", seconds=300)
+def drawn() -> dict[str, str]:
     problem = problem_of(next(iter(SHAPES.values())))
     results: dict[str, Any] = {
         words: [so_far(search(problem, Budget(priced=PRICES), predict, seed=seed, depth=DEPTH))
@@ -45,10 +46,8 @@ def recorded() -> dict[str, Any]:
         for words, search in SEARCHES.items()
     }  # fmt: skip
     results["walks"] = [estimate(problem, DEPTH, walks=1, seed=seed) for seed in range(WALKS)]
-    return results
+    return {name: json.dumps(data, separators=(",", ":")) for name, data in results.items()}
 
 
-LUCK: dict[str, Any] = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
-
-if __name__ == "__main__":
-    FILE.write_text(json.dumps(recorded(), separators=(",", ":")) + "\n", "utf-8")
+BY_US = recorded(__file__, "luck.txt")
+LUCK: dict[str, Any] = {name: BY_US.data(name) for name in BY_US.texts}

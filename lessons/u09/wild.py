@@ -14,6 +14,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.charts import scatter
 from course_lib.draw.plots.figure import Plot
 from course_lib.draw.plots.table import table
+from course_lib.maker import in_rows, maker
 from course_lib.recorded import recorded
 from lessons.beam import by_tinygrad
 
@@ -38,7 +39,9 @@ text = re.sub("\x1b\\[[0-9;]*[A-Za-z]", "", said.getvalue()).replace("\r", "\n")
 opts = re.findall(r"^(\S+) +opts: \((.*)\)", text, re.M)  # a candidate of the search is a test
 short = [re.findall(r"OptOps\.(\w+), axis=(\w+), arg=(\w+)", line)
          for name, line in opts if name != "test"]
-print(json.dumps({"kernels": kernels, "us": 1e6 * least, "seconds": took,
+tried = re.findall(r"s +from +(\d+) -> +\d+ actions", text)  # a round: "20.42us from   5 ->   4"
+print(json.dumps({"kernels": kernels, "tried": sum(map(int, tried)), "us": 1e6 * least,
+                  "seconds": took,
                   "opts": [["{}({}, {})".format(*o) for o in line] for line in short]}))
 """
 
@@ -55,6 +58,13 @@ BY_TINYGRAD = recorded(__file__, "tinygrad.txt")
 RECORDED: dict[int, tuple[int, list[list[str]]]] = {
     int(width): tuple(decisions) for width, decisions in BY_TINYGRAD.data("beams").items()
 }
+
+
+@maker("tinygrad", "tinygrad", compared="names of texts", seconds=60)
+def beams_by_tinygrad() -> dict[str, str]:
+    """With each width, how many candidates it compiled, and what it decided for each kernel."""
+    found = {width: tinygrad(width) or {} for width in RECORDED}
+    return {"beams": in_rows({width: [one["tried"], one["opts"]] for width, one in found.items()})}
 
 
 def tinygrad_table() -> tuple[Picture, str]:

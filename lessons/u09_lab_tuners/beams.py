@@ -4,24 +4,21 @@
     RECORDED[3]    ->  three runs with BEAM=3
 
 tinygrad runs in a process of its own, because it reads its settings from the environment when it is
-imported. Its search depends on measured times, so two runs rarely end alike. `python -m
-lessons.u09_lab_tuners.beams` records `tinygrad.txt` again. Next room: logs.py.
+imported. Its search depends on measured times, so two runs rarely end alike. `python -m course_lib
+record u09_lab_tuners/tinygrad` records it again. Next room: logs.py.
 """
 
 from __future__ import annotations
 
-import datetime
-import json
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import Any
 
+from course_lib.maker import in_rows, maker
 from course_lib.recorded import recorded
 from lessons.beam import by_tinygrad
 
 WIDTHS, TIMES = (0, 1, 2, 3), 3
-FILE = Path(__file__).with_name("tinygrad.txt")
 # With DEBUG=3, tinygrad prints the decisions of every program that it compiles. A search compiles
 # its candidates under the name "test"; the line with a kernel's own name is the one that it runs.
 CHILD = r"""
@@ -87,33 +84,19 @@ def measure(beam: int) -> Run | None:
     return None if found is None else Run(**found)
 
 
-def record(machine: str) -> None:
-    """All widths in turns, several times, as a recording."""
-    runs: dict[int, list[dict]] = {width: [] for width in WIDTHS}
+@maker("tinygrad", "tinygrad", compared="names of texts", seconds=300)
+def runs_by_tinygrad() -> dict[str, str]:
+    """All widths in turns, several times."""
+    runs: dict[int, list[Any]] = {width: [] for width in WIDTHS}
     for _ in range(TIMES):
         for width in WIDTHS:
             run = measure(width)
             assert run, "tinygrad and clang are needed"
             runs[width].append(asdict(run))
-            print(width, run, flush=True)
-    rows = ",\n".join(f' "{w}": {json.dumps(found)}' for w, found in runs.items())
-    head = f"""// tool: tinygrad 0.14.0
-// machine: {machine}
-// date: {datetime.date.today()}
-// how: python -m lessons.u09_lab_tuners.beams: the perceptron 784-512-512-10, batch 1, DEV=CPU
-// how: each width {TIMES} times, in turns; milliseconds are the least of 500 runs of the model
-// how: seconds are those of the processor, clang included, for compiling and searching
-// how: candidates are compiled; tinygrad times those whose program it has not seen yet
-// ===== runs
-"""
-    FILE.write_text(head + "{\n" + rows + "\n}\n", "utf-8")
+    return {"runs": in_rows(runs)}
 
 
-BY_TINYGRAD = recorded(__file__, FILE.name) if FILE.exists() else None
+BY_TINYGRAD = recorded(__file__, "tinygrad.txt")
 RECORDED: dict[int, list[Run]] = {
-    int(width): [Run(**run) for run in runs]
-    for width, runs in (BY_TINYGRAD.data("runs") if BY_TINYGRAD else {}).items()
+    int(width): [Run(**run) for run in runs] for width, runs in BY_TINYGRAD.data("runs").items()
 }
-
-if __name__ == "__main__":
-    record(sys.argv[1])

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from course_lib.draw.plots.table import table
+from course_lib.maker import in_rows, maker
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import Pipeline
 from course_lib.recorded import recorded as recording
@@ -103,6 +104,11 @@ def measured(name: str) -> Measured:
     loops = _loops(loaded.optimized)
     buffers = loaded.optimized.count("call dereferenceable")
     return Measured(loops, *_accesses(case, loops, loaded.optimized), buffers, wrong)
+
+
+@maker("llvmlite", "llvmlite", "xdsl", seconds=3)
+def measured_here() -> dict[str, str]:
+    return {"measured": in_rows({name: measured(name) for name in CASES})}
 
 
 def _module(case: Case) -> Any:

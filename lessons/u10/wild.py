@@ -9,6 +9,7 @@ a C++ compiler and some seconds. Next room: autograder/units/u10/checks.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
 from course_lib.lower.lower import lower
+from course_lib.maker import maker
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import PIPELINES
 from course_lib.mlir.upstream.slides import shown
@@ -75,6 +77,24 @@ def onnxruntime_ops(ask_perm: bool) -> tuple[list[str], str]:
         session(model.SerializeToString(), optimized_model_filepath=saved)
         kept = onnx.load(saved).graph.node
     return [node.op_type for node in kept], f"onnxruntime {ort.__version__}"
+
+
+@maker("onnxruntime", "onnxruntime", "onnx")
+def left_by_onnxruntime() -> dict[str, str]:
+    return {"with perm": " ".join(onnxruntime_ops(True)[0]),
+            "without perm": " ".join(onnxruntime_ops(False)[0])}  # fmt: skip
+
+
+@maker("PyTorch", "torch", "g++", seconds=3)
+def kernels_by_inductor() -> dict[str, str]:
+    """The kernels of (a.T * b.T).T, whose result is compared with a * b."""
+    import torch
+    from torch._inductor.utils import run_and_get_code
+
+    a, b = torch.rand(SIZE, SIZE), torch.rand(SIZE, SIZE)
+    result, (code, *_) = run_and_get_code(torch.compile(lambda a, b: (a.T * b.T).T), a, b)
+    assert torch.equal(result, a * b)
+    return {"kernels": " ".join(sorted(set(re.findall(r"cpp_fused\w+", code))))}
 
 
 def ours() -> int:

@@ -12,6 +12,7 @@ import re
 from typing import Any
 
 from course_lib.draw.plots.table import table
+from course_lib.maker import maker
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import Pipeline
 from course_lib.recorded import recorded
@@ -68,6 +69,14 @@ def multibuffer() -> str:
         tool, lines = f"made by {done.tool}:", changed(done.states[-1].text)
         refusal = REFUSED if REFUSED in other.trouble else other.trouble or "it is accepted, too"
     return f"{tool}\n{lines}\n\nwith the two copies in the other order: {refusal}"
+
+
+@maker("torch-mlir", "torch_mlir")
+def slots_by_mlir() -> dict[str, str]:
+    """The lines of LOOP, and what is said of OTHER_ORDER."""
+    done, other = (passed(text, MULTIBUFFER, "torch-mlir") for text in (LOOP, OTHER_ORDER))
+    said = re.findall(r"op failed to multibuffer", other.trouble)
+    return {"loop": changed(done.states[-1].text), "other order": said[0] if said else "accepted"}
 
 
 def changed(text: str) -> str:

@@ -21,6 +21,7 @@ from course_lib.bridges.icarus import icarus, installed
 from course_lib.compiler import read
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
+from course_lib.maker import in_rows, maker
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced
 from course_lib.recorded import recorded
@@ -38,6 +39,12 @@ COUNTED: dict[str, int] = BY_ICARUS.data("cycles")
 # SCALE-Sim on the same: "Compute cycles" and "Overall utilization" of its report ("Compute
 # utilization" is 40 % for "os"). The package has requirements of its own and is not installed here.
 REPORTED = {name: tuple(pair) for name, pair in BY_SCALESIM.data("report").items()}
+
+
+# The arrays of which both count: 4 x 4 cells.
+MORE = {"os, drain": {"drain": True}, "ws, shadow": {"shadow": True}}
+WITNESSED = {name: SystolicArray(4, 4, dataflow=name[:2], **MORE.get(name, {}))
+             for name in ("os", "os, drain", "ws", "ws, shadow", "is")}  # fmt: skip
 
 
 @functools.cache
@@ -146,23 +153,31 @@ def kinds_table(clocks: Clocks, side: int) -> Picture:
 def witnesses() -> tuple[Picture, str]:
     """One 4 x 4 x 4 product by definition: our count, our Verilog, SCALE-Sim's report. And a word
     on where the Verilog's numbers are from."""
-    more = {"os, drain": {"drain": True}, "ws, shadow": {"shadow": True}}
-    rng = np.random.default_rng(4)
-    a, b = (rng.integers(-9, 10, (4, 4), dtype=np.int8) for _ in range(2))
-    rows, word = [], "run just now" if installed() else BY_ICARUS.words
-    for name in ("os", "os, drain", "ws", "ws, shadow", "is"):
-        array = SystolicArray(4, 4, dataflow=name[:2], **more.get(name, {}))
-        verilog = _by_icarus(a, b, array) if installed() else COUNTED[name]
+    lines, word = [], "run just now" if installed() else BY_ICARUS.words
+    counted = _by_icarus() if installed() else COUNTED
+    for name, array in WITNESSED.items():
         report = REPORTED[name][0] if name in REPORTED else "no such option"
         kind = name.replace(name[:2], f"{STAYS[name[:2]]}-stationary", 1)
-        rows.append([kind, closed.cycles(4, 4, 4, array), verilog, str(report)])
+        lines.append([kind, closed.cycles(4, 4, 4, array), counted[name], str(report)])
     heads = ["formula (cycles)", "Verilog (cycles)", "SCALE-Sim's report (cycles)"]
-    return table(rows, ["definition", *heads]), word
+    return table(lines, ["definition", *heads]), word
 
 
-def _by_icarus(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> int:
-    job = bench(a, b, array)
-    return seen(icarus(job.sources, job.top, job.parameters, job.files), a, b, array).cycles
+def _by_icarus() -> dict[str, int]:
+    """The cycles of one product by our Verilog, by name of the array."""
+    rng = np.random.default_rng(4)
+    a, b = (rng.integers(-9, 10, (4, 4), dtype=np.int8) for _ in range(2))
+    counted = {}
+    for name, array in WITNESSED.items():
+        job = bench(a, b, array)
+        results = icarus(job.sources, job.top, job.parameters, job.files)
+        counted[name] = seen(results, a, b, array).cycles
+    return counted
+
+
+@maker("Icarus Verilog", "iverilog", "vvp", seconds=2)
+def cycles_by_icarus() -> dict[str, str]:
+    return {"cycles": in_rows(_by_icarus())}
 
 
 def tpu_table(clocks: Clocks) -> Picture:

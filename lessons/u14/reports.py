@@ -10,13 +10,19 @@ takes longer than a cell should, and TVM need not be installed. Next room: wild.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
+
+import numpy as np
 
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
+from course_lib.maker import maker
+from course_lib.models import example_inputs
 from course_lib.plugins.report import PlugLayer, PlugReport
 from course_lib.recorded import recorded
 
@@ -37,6 +43,41 @@ def report(into: str) -> PlugReport:
     entries["layers"] = tuple(PlugLayer(**layer) for layer in entries["layers"])
     entries |= {name: tuple(entries[name]) for name in ("refusals", "notes")}
     return PlugReport(**entries)
+
+
+def as_text(plug: PlugReport) -> str:
+    """A report as a recording has it: each of its layers in a line."""
+    text = json.dumps(plug.as_dict(), indent=1, ensure_ascii=False)
+    return re.sub(r"\{\n {3}(\S[^{}]*?)\n {2}\}", lambda m: "{" + re.sub(r"\n +", " ", m[1]) + "}",
+                  text)  # fmt: skip
+
+
+@maker("course-lib", "course_lib", "llvmlite", seconds=10)
+def by_our_door() -> dict[str, str]:
+    from course_lib.plugins.ours import plug
+
+    return {"report": as_text(_through(plug))}
+
+
+@maker("tinygrad", "tinygrad", seconds=60)
+def by_tinygrads_door() -> dict[str, str]:
+    from course_lib.plugins.tinygrad.door import plug
+
+    return {"report": as_text(_through(plug)),
+            "report, without our rule": as_text(_through(partial(plug, rule=False)))}  # fmt: skip
+
+
+def by_tvms_door() -> str:
+    from course_lib.plugins.tvm.door import plug
+
+    return as_text(_through(plug))
+
+
+def _through(plug: Callable[..., Any]) -> PlugReport:
+    """The transformer block through a door."""
+    from lessons.u14.annotate import NPU, block
+
+    return plug(block(), [np.asarray(x) for x in example_inputs("block")], NPU)[1]
 
 
 def opening_table() -> Picture:

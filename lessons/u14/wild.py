@@ -23,6 +23,7 @@ from course_lib.accelerator.compile.support import PATTERNS, Pattern
 from course_lib.ir.graph.build import exp, neg, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.maker import maker
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.partition import joined, trouble
 from course_lib.plugins.tvm.write import write
@@ -166,6 +167,11 @@ def by_torch() -> str:
         sorted(node.name for node in part.nodes) for part in partitioner.propose_partitions()
     ]
     return "\n".join(f"region {k}: {', '.join(names)}" for k, names in enumerate(sorted(regions)))
+
+
+@maker("torch", "torch")
+def regions_by_torch() -> dict[str, str]:
+    return {"regions": by_torch()}
 
 
 def on_tiles(m: int, k: int, n: int) -> str:

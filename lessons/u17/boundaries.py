@@ -18,6 +18,7 @@ import numpy as np
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
+from course_lib.maker import maker
 from course_lib.recorded import recorded
 from lessons.u17.tensors import parsed, tensor
 
@@ -140,6 +141,13 @@ def states(make: Callable[[], Any], wanted: Sequence[str], bounds: bool = False)
     pages |= {"LINEAR": listed(parts["LINEAR"].src, bounds), "SOURCE": source}
     pages["BINARY"] = llvm_ir(*read_listing(source)) + "\n"
     return {name: pages[name] for name in ("tensors", *wanted, "BINARY") if name in pages}
+
+
+@maker("tinygrad", "tinygrad", seconds=2)
+def pages_of_count() -> dict[str, str]:
+    """Those that the lesson shows, with the bounds of each line."""
+    pages = states(count, list(COUNT), bounds=True)
+    return {name: pages[name] for name in COUNT}
 
 
 def walk(pages: dict[str, str], title: str, most: int = 60) -> Picture:

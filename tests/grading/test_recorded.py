@@ -25,7 +25,7 @@ def test_texts_come_back_as_they_stand(tmp_path):
     assert found["first"] == "one\n\n" and found["nothing"] == ""
     assert found.data("second: part") == [1, 2]
     assert found.words == "recorded with a tool 1.2 (any machine, 2026-11-23)"
-    assert found.version == "1.2" and found.how == "like this or that"
+    assert found.version == "1.2" and found.how == "like this\nor that"
 
 
 def test_a_machine_is_named_where_it_matters(tmp_path):

@@ -3,14 +3,14 @@
 passed(text, PIPELINES["loops"]).states[-1].text     has scf.for where the first had linalg.matmul
 """
 
-import importlib.util
 import json
 
 import pytest
 
 from course_lib.__main__ import main
 from course_lib.mlir.out.to_mlir import to_mlir
-from course_lib.mlir.upstream import engine, passes
+from course_lib.mlir.upstream import passes
+from course_lib.mlir.upstream.makers import mm_relu
 from course_lib.mlir.upstream.passes import State, passed, tools
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
 from course_lib.mlir.upstream.recordings import FOLDER, GIVEN, recording_of
@@ -24,15 +24,6 @@ NEEDS_BUFFERS = """func.func @main(%x: tensor<4xf32>) -> memref<4xf32> {
   %0 = bufferization.to_buffer %x : tensor<4xf32> to memref<4xf32>
   return %0 : memref<4xf32>
 }"""
-
-
-@pytest.fixture(scope="module")
-def script(root):
-    spec = importlib.util.spec_from_file_location("mlir_record", root / "scripts/mlir_record.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture
@@ -50,11 +41,11 @@ def tool(request, require_tool, missing):
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_every_pass_leaves_its_text(script, name):
+def test_every_pass_leaves_its_text(name):
     """By mlir-opt; else the recording, which another test holds to what torch-mlir makes."""
     pipeline = PIPELINES[name]
     found = [tool for tool in tools() if "mlir-opt" in tool]
-    text = to_mlir(script.graph())
+    text = to_mlir(mm_relu())
     if found:
         done = passed(text, pipeline, found[0])
         assert done.trouble == "" and done.tool.startswith("mlir-opt ")
@@ -86,8 +77,8 @@ def test_text_that_cannot_be_read_and_passes_that_do_not_exist(tool):
     assert "'no-such-pass' does not refer to a registered pass" in unknown.trouble
 
 
-def test_a_recording_answers_for_what_was_recorded_and_says_so(script, without_tools):
-    text = to_mlir(script.graph())
+def test_a_recording_answers_for_what_was_recorded_and_says_so(without_tools):
+    text = to_mlir(mm_relu())
     assert tools() == []
     done = passed(text, PIPELINES["loops"])
     assert done.tool == "torch-mlir 20261001"
@@ -100,28 +91,18 @@ def test_a_recording_answers_for_what_was_recorded_and_says_so(script, without_t
         passed(text, PIPELINES["loops"], "torch-mlir")
 
 
-def test_recordings_are_what_the_pinned_version_makes(script, missing):
-    if not engine.available():
-        missing("torch-mlir")
-    kept = {path.name: read(path) for path in FOLDER.glob("*.mlir")}
-    today = script.recordings()
-    assert {name: (one.tool, one.texts) for name, one in kept.items()} == {
-        name: (one.tool, one.texts) for name, one in today.items()
-    }
-
-
 def test_a_recording_has_the_form_of_all_others_and_writes_it():
     for path in FOLDER.glob("*.mlir"):
         assert list(read(path).texts)[:2] == [GIVEN, "0"]
         assert str(read(path)) == path.read_text()
 
 
-def test_slides_mark_what_changed_and_say_what_a_pass_does(script, without_tools):
-    page = slides(to_mlir(script.graph()), PIPELINES["loops"], "mm_relu")
+def test_slides_mark_what_changed_and_say_what_a_pass_does(without_tools):
+    page = slides(to_mlir(mm_relu()), PIPELINES["loops"], "mm_relu")
     assert "3. one-shot-bufferize\ntensors become buffers" in page.text
     assert "−     %2 = linalg.generic" in page.text and "+     %alloc = memref.alloc()" in page.text
     assert page.html.count("<ins>") > 10
-    shown = slides(to_mlir(script.graph()), PIPELINES["llvm"], "mm_relu", longest=20).text
+    shown = slides(to_mlir(mm_relu()), PIPELINES["llvm"], "mm_relu", longest=20).text
     assert "... and 187 more lines" in shown
 
 
@@ -138,12 +119,12 @@ def test_a_schedule_stands_in_the_module():
         pipeline.prepared("func.func @f()")
 
 
-def test_show_a_model_as_mlir(script, tmp_path, capsys, without_tools):
+def test_show_a_model_as_mlir(tmp_path, capsys, without_tools):
     onnx = pytest.importorskip("onnx")
     from course_lib.frontend.onnx.write import to_onnx
 
     model, file = str(tmp_path / "mm.onnx"), tmp_path / "mm.mlir"
-    onnx.save(to_onnx(script.graph()), model)
+    onnx.save(to_onnx(mm_relu()), model)
     show = ["show", model, "--stage", "mlir"]
     assert main([*show, "--json"]) == 0
     printed = capsys.readouterr().out

@@ -263,23 +263,6 @@ def test_the_answers_stand_in_the_listings():
     assert f"s_waitcnt vmcnt({answer['flying']})\n  v_pk_fma" in body
 
 
-@pytest.mark.skipif(wild.tool(wild.LLC) is None, reason="llc-22 is not installed")
-def test_the_recorded_allocators_are_those_of_llc():
-    for size, counts in wild.ALLOCATORS.items():
-        assert wild._by_each(wild.tool(wild.LLC) or "", *size) == counts
-
-
-@pytest.mark.skipif(wild.tool(wild.LLC) is None, reason="llc is not installed")
-def test_the_recorded_passes_are_those_of_llc():
-    now = wild._after_each(wild.tool(wild.LLC) or "")
-    assert {name: list(counts) for name, counts in now.items()} == wild.BY_PASSES.data("passes")
-
-
-def test_the_recorded_counts_are_tinygrads():
-    pytest.importorskip("tinygrad")
-    assert wild.tinygrad_counts() == (wild.TINYGRAD, "made just now")
-
-
 # ── what a wrong answer is told ──
 
 

@@ -13,6 +13,7 @@ from autograder.notebook import check
 from autograder.units.u07.checks import ORDERS
 from autograder.units.u07.checks.cache import enough
 from autograder.units.u07.checks.schedules import CASES, score, worth
+from autograder.units.u07.makers import NUMBERS, PACKED, PLAIN, TILED
 from autograder.validate import verdict_of
 from course_lib.bridges.gxx import FLAGS, CppError, compiler
 from course_lib.cost.blocks import blocks
@@ -50,23 +51,6 @@ from lessons.u07.products import (
 
 WITH_MUTANTS = ["u07.orders", "cost.cache.missed", "u07.smallest", "u07.blocking",
                 "u07.bad_width"]  # fmt: skip
-TILED = """
-  for (long ko = 0; ko < K; ko += 96)
-    for (long mo = 0; mo < M; mo += 6)
-      for (long no = 0; no < N; no += 16) {
-        float acc[6][16] = {};
-        for (long k = ko; k < ko + 96; ++k)
-          for (long m = 0; m < 6; ++m)
-            #pragma omp simd
-            for (long n = 0; n < 16; ++n)
-              acc[m][n] += x[(mo + m) * K + k] * w[k * N + no + n];
-        for (long m = 0; m < 6; ++m)
-          for (long n = 0; n < 16; ++n)
-            out[(mo + m) * N + no + n] += acc[m][n];
-      }
-"""
-PLAIN = TILED.replace("            #pragma omp simd\n", "")
-NUMBERS = "copy[no * 96 + k * 16 + n]"  # where a tile finds its numbers of a packed w
 
 
 def waits(sizes, steps, caches=SMALL):
@@ -279,6 +263,7 @@ def test_a_packed_copy_is_another_way_to_the_same_product(quick, root, monkeypat
     """The loops of the notebook with the gap filled; at 1,024 columns a strip has one set."""
     text = (root / "notebooks/u07_tiling.md").read_text().split('packed = """')[1]
     packed = text.split('"""')[0].replace("...", NUMBERS)
+    assert packed == PACKED
     monkeypatch.setattr(native, "WIDTHS", (1024, 1040))
     shown = repr(packing_table(TILED, packed)).splitlines()
     assert [line.split()[:3] for line in shown[1:]] == [

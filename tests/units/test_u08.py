@@ -282,22 +282,6 @@ def test_isl_answers_for_all_sizes_at_once_and_begins_a_second_band():
     assert len(isl.bands(isl.Sets(sets.domain, turned, sets.writes, sets.times))) == 2
 
 
-def test_llvm_says_what_is_recorded(missing):
-    if wild.tool(wild.OPT) is None:
-        missing("opt-22")
-    assert wild.llvm_says()[0] == wild.LLVM
-
-
-@pytest.mark.parametrize(("tool", "ask", "recorded"), [
-    (wild.CLANG, wild.polly, wild.POLLY), (wild.GCC, wild.graphite, wild.GRAPHITE)])  # fmt: skip
-def test_polly_and_graphite_choose_what_is_recorded(tool, ask, recorded, missing):
-    if wild.tool(tool) is None:
-        missing(tool)
-    lines, word = ask()
-    assert "just now" in word
-    assert lines == recorded
-
-
 @pytest.mark.parametrize("side", [32, 51])
 def test_their_blocks_change_no_bit_and_fetch_each_line_twice(side):
     kernel = wild.in_squares(side)

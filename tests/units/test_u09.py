@@ -127,7 +127,7 @@ def test_wider_beams_find_nothing_cheaper():
 
 
 def test_luck_is_recorded_by_its_script():
-    """Recorded again by `python -m lessons.u09.luck`, if this fails."""
+    """Made again by `python -m course_lib record u09/luck`, if this fails."""
     problem = problem_of(SHAPES[FIRST])
     for words, search in SEARCHES.items():
         now = so_far(search(problem, Budget(priced=7), price, seed=0, depth=DEPTH))
@@ -160,7 +160,7 @@ def test_nothing_recorded_is_better_than_the_best_known():
 
 
 def test_recorded_prices_are_the_prices_of_today():
-    """Recorded again by `python -m lessons.u09.landscapes`, if this fails."""
+    """Made again by `python -m course_lib record u09/landscapes`, if this fails."""
     problem, land = problem_of(SHAPES[SMALL]), LAYERS[SMALL]
     found = [(as_text(made), kernel) for made, kernel in children(problem, problem.kernel, ())]
     listed = [state[0] for state in land.successors(())]

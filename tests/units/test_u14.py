@@ -229,11 +229,6 @@ def test_a_product_in_tinygrad():
     assert "WRONG" not in wild.on_tiles(8, 6, 8)
 
 
-def test_pytorchs_partitioner_makes_what_is_recorded():
-    pytest.importorskip("torch")
-    assert wild.by_torch() == wild.BY_TORCH
-
-
 @pytest.mark.usefixtures("tvm")
 @pytest.mark.parametrize("name", wild.DIVIDED)
 def test_tvm_makes_what_is_recorded(name):

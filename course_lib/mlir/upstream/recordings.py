@@ -9,7 +9,7 @@
     module @main { ...                          after that pass
 
 A recording answers for one text and one list of passes, and for nothing else.
-`scripts/mlir_record.py` makes them. Next room: `slides.py`.
+`makers.py` makes them. Next room: that file.
 """
 
 from __future__ import annotations

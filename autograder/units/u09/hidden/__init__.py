@@ -12,7 +12,7 @@ from course_lib.exercises import slot
 from lessons.u09.landscapes import LAYERS, load
 
 SEED = 90_911
-OTHERS = load(Path(__file__).with_name("landscapes.json"))
+OTHERS = load(Path(__file__).with_name("landscapes.txt"))
 
 harder(
     "schedule.beam_search",

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 from autograder.check.framework import harder, hidden
 from autograder.units.u09_lab_tuners.checks import (
     SEEN,
@@ -15,13 +12,12 @@ from autograder.units.u09_lab_tuners.checks import (
     several,
 )
 from course_lib.exercises import slot
+from course_lib.recorded import recorded
 from lessons.u09_lab_tuners.logs import Layer
 
 SEED = 90_931
-LAYERS = {
-    name: Layer(*found)
-    for name, found in json.loads(Path(__file__).with_name("layers.json").read_text()).items()
-}
+BY_TVM = recorded(__file__, "layers.txt")
+LAYERS = {name: Layer(*BY_TVM.data(name)) for name in BY_TVM.texts}
 
 harder("u09_lab_tuners.records", "reads_each_form", seed=SEED, given=logs(30), examples=60)
 harder("u09_lab_tuners.needed", "the_first_that_is_good_enough", seed=SEED + 2,

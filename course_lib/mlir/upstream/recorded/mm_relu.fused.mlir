@@ -1,7 +1,7 @@
 // tool: torch-mlir 20261001
 // machine: any
 // date: 2026-11-23
-// how: python scripts/mlir_record.py
+// by: course_lib.mlir.upstream.makers:fused
 // ===== given
 module @mm_relu {
   func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> (tensor<4x16xf32>) {

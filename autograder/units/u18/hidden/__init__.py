@@ -1,0 +1,53 @@
+"""Hidden checks of unit 18: other machines, other experiments, a second run of the benchmark."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.check.framework import Wrong, harder, hidden
+from autograder.check.shown import returned
+from autograder.units.u18.checks import judged, kinds
+from autograder.units.u18.checks.intervals import covered, narrow
+from autograder.units.u18.checks.reports import as_claims, balanced, holds, offers
+from lessons.u18.bench import FULL, Full
+from lessons.u18.experiments import drawn_of
+
+SEED = 181_818
+AGAIN = Full(__file__, "again.txt")
+
+harder("u18.pays", "the_least_in_all", seed=SEED + 1, given=offers(7), examples=120)
+
+
+@hidden("measure.fair_rounds", seed=SEED)
+def other_machines(fair_rounds, rng):
+    """Machines that were drawn for this run."""
+    for some in kinds(int(rng.integers(1 << 30))):
+        judged(fair_rounds, *some)
+
+
+@hidden("measure.interval", seed=SEED)
+def other_experiments(interval, rng):
+    """Experiments that were drawn for this run, with up to 200 rounds."""
+    for counts in ([6, 7, 9, 12], range(13, 40), [60, 120, 200]):
+        covered(interval, drawn_of(np.random.default_rng(rng.integers(1 << 30)), counts, 240))
+    narrow(interval, drawn_of(np.random.default_rng(rng.integers(1 << 30)), [30, 60, 100], 90))
+
+
+@hidden("u18.claims", seed=SEED)
+def a_second_run_confirms_them(claims):
+    """Each claim against a second recording of the same benchmark."""
+    for one in as_claims(claims(), FULL):
+        if against := holds(one, AGAIN):
+            raise Wrong(
+                "A second run of the benchmark does not confirm this claim.",
+                program=returned(one),
+                got=against,
+                spec="that a second run will confirm",
+            )
+
+
+@hidden("u18.order", seed=SEED)
+def other_degrees(order):
+    """Degrees 4 and 6."""
+    for degree in (4, 6):
+        balanced(order, degree)

@@ -1,0 +1,1 @@
+"""What the notebook of unit 18 shows (the benchmark): machines, tables, recordings."""

@@ -1,0 +1,163 @@
+"""The course's models on every system that runs here: measured now, or recorded.
+
+    FULL.ms("resnet18", "onnxruntime")          ->   21.3     median of its rounds, one thread
+    FULL.rounds("resnet18", "onnxruntime")      ->   [0.0213, 0.0214, ...]
+    live("mlp", ["course", "onnxruntime"], 2.0) ->   rounds of a few seconds, on this machine
+
+`python -m course_lib record` makes the recording again. Next room: shown.py.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import geometric_mean, median
+from typing import Any
+
+from course_lib.maker import maker
+from course_lib.measure.turns import timer
+from course_lib.peers.contest import Entry, contest
+from course_lib.peers.model import model_of
+from course_lib.peers.peer import lacking, peer
+from course_lib.recorded import Recording, recorded
+
+MODELS = ("mlp", "block", "resnet18", "mobilenet_v2")
+SYSTEMS = ("course", "course, Winograd", "torch eager", "torch.compile", "torch.compile, freezing",
+           "onnxruntime, none", "onnxruntime", "openvino", "mnn", "jax", "iree", "tvm",
+           "tvm, tuned", "tinygrad")  # fmt: skip
+NEEDS = ("torch", "onnxruntime", "openvino", "MNN", "jax", "iree", "tvm", "tinygrad")
+REPEATED = ("course", "torch eager", "onnxruntime", "openvino", "mnn", "jax", "tvm", "tinygrad")
+NAME = "the systems of course_lib bench"
+ROUNDS, SPELL = 20, 0.1  # rounds, and seconds of one engine in each of them
+Measure = Callable[[Sequence[Any], float], list[list[float]]]
+
+
+@dataclass(frozen=True)
+class Full:
+    """A recorded run, of a module's folder: for each model, what each system did on one thread."""
+
+    module: str
+    file: str
+
+    @property
+    def recording(self) -> Recording:
+        return recorded(self.module, self.file)
+
+    @cached_property
+    def data(self) -> dict[str, dict[str, Any]]:
+        return {model: self.recording.data(model) for model in MODELS}
+
+    @property
+    def versions(self) -> dict[str, str]:
+        return self.recording.data("versions")
+
+    def systems(self, model: str) -> list[str]:
+        """Those that ran it, the fastest first."""
+        return sorted(self.data[model], key=lambda system: self.ms(model, system))
+
+    def repeated(self) -> list[str]:
+        """The systems that a second recording has, too."""
+        return [s for s in REPEATED if all(s in self.data[m] for m in MODELS)]
+
+    def rounds(self, model: str, system: str) -> list[float]:
+        return self.data[model][system]["rounds"]
+
+    def ms(self, model: str, system: str) -> float:
+        return 1e3 * median(self.rounds(model, system))
+
+    def compiling(self, model: str, system: str) -> float:
+        """Seconds from the model to a program that is ready."""
+        return self.data[model][system]["compile_seconds"]
+
+    def megabytes(self, model: str, system: str) -> float:
+        return self.data[model][system]["peak"] / 1e6
+
+    def error(self, model: str, system: str) -> float:
+        """The largest difference from float64, as a share of the largest output."""
+        return self.data[model][system]["error"]
+
+    def kernels(self, model: str, system: str) -> int:
+        return self.data[model][system]["kernels"]
+
+    def ratio(self, model: str, system: str, other: str) -> float:
+        """How many times as long as `system` the other one takes, in the middle of the rounds."""
+        both = zip(self.rounds(model, other), self.rounds(model, system), strict=True)
+        return median(slow / fast for slow, fast in both)
+
+    def overall(self, system: str, other: str) -> float:
+        """The geometric mean of that over the models."""
+        return geometric_mean(self.ratio(model, system, other) for model in MODELS)
+
+    def pays_after(self, model: str, system: str, other: str) -> float:
+        """From how many runs on, what `system` gains has made up for compiling longer."""
+        gain = (self.ms(model, other) - self.ms(model, system)) / 1e3
+        return (self.compiling(model, system) - self.compiling(model, other)) / gain
+
+
+FULL = Full(__file__, "full.txt")
+
+
+# ── on this machine ──
+
+
+def here(names: Sequence[str]) -> list[str]:
+    """Those of the systems that are installed."""
+    return [name for name in names if not lacking(peer(name))]
+
+
+def live(
+    model: str, systems: Sequence[str], seconds: float, measure: Measure
+) -> dict[str, list[float]]:
+    """The rounds of each system on one thread of this process, by that function."""
+    prepared = [peer(name).prepare(model, threads=1) for name in systems]
+    return dict(zip(systems, measure([timer(one.call) for one in prepared], seconds), strict=True))
+
+
+# ── recording ──
+
+
+@maker(NAME, "course_lib", *NEEDS, compared="names of texts", seconds=1000)
+def full() -> dict[str, str]:
+    """All systems on the four models, in turns, each in a process of its own on one processor."""
+    return _measured(SYSTEMS)
+
+
+@maker(NAME, "course_lib", *NEEDS, compared="names of texts", seconds=400)
+def again() -> dict[str, str]:
+    """The same, of the systems that compile within seconds."""
+    return _measured(REPEATED)
+
+
+def _measured(systems: Sequence[str]) -> dict[str, str]:
+    versions: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for model in MODELS:
+        found = contest(model_of(model), systems, (1,), ROUNDS, ROUNDS * SPELL, _tell)
+        rows = {entry.system: _facts(entry) for entry in found.entries if entry.rounds}
+        for entry in found.entries:
+            if entry.rounds:
+                versions[entry.system] = entry.version
+            else:
+                _tell(f"{model} on {entry.system}: {entry.problem[:300]}")
+        lines = [f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items()]
+        texts[model] = "{" + ",\n".join(lines) + "}"
+    return {"versions": json.dumps(versions, indent=0), **texts}
+
+
+def _tell(words: str) -> None:
+    print(words, file=sys.stderr)
+
+
+def _facts(entry: Entry) -> dict[str, Any]:
+    return {
+        "compile_seconds": _short(entry.compile_seconds or 0.0), "peak": entry.peak_bytes,
+        "kernels": entry.kernels, "error": _short(entry.error or 0.0),
+        "rounds": [_short(seconds) for seconds in entry.rounds],
+    }  # fmt: skip
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.4g}")

@@ -1,0 +1,293 @@
+"""Tables and pictures of unit 18.
+
+    opening()                        what two people find on one machine
+    runs_plot(machine)               every run of a measurement, over the machine's time
+    errors_table({"yours": fair})    how far off each way to measure is, trouble by trouble
+
+Next room: wild.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from course_lib.draw.plots.charts import lines, scatter
+from course_lib.draw.plots.table import table
+from course_lib.measure.duel import verdict
+from course_lib.measure.interval import interval
+from course_lib.peers.contest import contest
+from course_lib.peers.model import model_of
+from course_lib.peers.report import beside
+from lessons.bill import bill_of
+from lessons.u18.bench import FULL, MODELS
+from lessons.u18.experiments import KINDS, Interval, experiment, missed
+from lessons.u18.machines import STEPS, TROUBLES, Machine, drawn
+from lessons.u18.wild import by_timeit, by_torch
+
+Ratio = Callable[[Machine], float]  # how many times as long the first engine takes as the second
+OURS = 0.65, 2.7  # what `bill` finds with our answers
+TRUE = 1.08  # of the machine at the top
+
+
+def opening() -> str:
+    """The same two engines, measured in both orders while the machine gets slower."""
+    found = []
+    for order in ((1, 0), (0, 1)):
+        machine = Machine((1e-3 * TRUE, 1e-3), 1.0, jitter=0.02, seed=1,
+                          slow=1 + 0.89 * np.minimum(np.linspace(0, 2, STEPS), 0.7))  # fmt: skip
+        times = {k: median(machine.timed(k, 10) for _ in range(20)) for k in order}
+        found.append(times[0] / times[1])
+    return (
+        f"first B, then A, 200 runs of each:   B is {found[0]:.2f} times as fast as A\n"
+        f"first A, then B, 200 runs of each:   B is {found[1]:.2f} times as fast as A"
+    )
+
+
+def runs_plot(machine: Machine, number: int = 400) -> Any:
+    """So many single runs of the first engine, each at the moment at which it began."""
+    times = []
+    while len(times) < number:
+        begin = machine.now
+        times.append((1e3 * begin, 1e6 * machine.timed(0, 1)))
+    true = 1e6 * machine.costs[0]
+    line = [(times[0][0], true), (times[-1][0], true)]
+    return scatter(
+        {"a run, by the clock": times, "its true cost": line},
+        "time of the machine (ms)",
+        "time of a run (µs)",
+        "One engine, run after run",
+    )
+
+
+# ── ways to measure ──
+
+
+def single(machine: Machine) -> float:
+    """One run of each."""
+    first, second = (machine.timed(k, 1) for k in (0, 1))
+    return first / second if second else math.nan
+
+
+def blocks(machine: Machine) -> float:
+    """The means of 20 batches of each, one engine after the other; each has 40 % of the time."""
+    first, second = (
+        sum(machine.timed(k, max(1, int(machine.seconds / 50 / cost))) for _ in range(20))
+        for k, cost in enumerate(machine.costs)
+    )
+    return first / second if second else math.nan
+
+
+def by(fair: Callable[..., Any]) -> Ratio:
+    """The median of the rounds' ratios, of a function like `fair_rounds`."""
+
+    def ratio(machine: Machine) -> float:
+        first, second = fair(machine.timers(), machine.seconds)[:2]
+        return (
+            median(a / b for a, b in zip(first, second, strict=True) if b)
+            if any(second)
+            else math.nan
+        )
+
+    return ratio
+
+
+def errors(ratio: Ratio, troubles: Sequence[str], machines: int = 12, ms: float = 0.0) -> float:
+    """The largest error over some machines with these troubles, in %; `ms`: of a run."""
+    rng = np.random.default_rng(18)
+    made = [drawn(rng, troubles, milliseconds=ms) for _ in range(machines)]
+    off = [abs(ratio(machine) / machine.ratio(1) - 1) for machine in made]
+    return 100 * max(math.inf if math.isnan(one) else one for one in off)
+
+
+def errors_table(fair: Callable[..., Any], others: bool = False) -> Any:
+    """The largest error of each way to measure, trouble by trouble; `others`: of tools, too."""
+    ways: dict[str, Ratio] = {"one run of each": single, "A, then B": blocks}
+    if others:
+        ways |= {"timeit": by_timeit, "torch.utils.benchmark": by_torch}
+    ways["your rounds"] = by(fair)
+    rows: list[list[Any]] = []
+    for name, troubles in {**{k: [k] for k in TROUBLES}, "all of them": [*TROUBLES]}.items():
+        rows.append(
+            [
+                name,
+                *(
+                    _percent(errors(ratio, troubles, 6 if others else 12, 3.0 * others))
+                    for ratio in ways.values()
+                ),
+            ]
+        )
+    return table(
+        rows,
+        ["trouble", *ways],
+        f"Largest error of the ratio on {6 if others else 12} machines, in %",
+    )
+
+
+def _percent(value: float) -> float | None:
+    """None: the clock saw no time pass, so there is no ratio."""
+    return None if math.isinf(value) else float(f"{value:.2g}")
+
+
+# ── intervals ──
+
+
+def of_the_mean(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """What is often written: the mean of the ratios, and two standard errors to both sides."""
+    ratios = np.array(first) / np.array(second)
+    half = 2 * ratios.std(ddof=1) / math.sqrt(len(ratios))
+    return float(ratios.mean() - half), float(ratios.mean() + half)
+
+
+def misses_table(yours: Interval, number: int = 300) -> Any:
+    """How often the true ratio lies outside, of 100 intervals."""
+    rows = []
+    for kind, words in KINDS.items():
+        for count in (7, 30):
+            rng = np.random.default_rng(count)
+            tried = [experiment(rng, count, kind) for _ in range(number)]
+            shares = [100 * len(missed(one, tried)) / number for one in (of_the_mean, yours)]
+            rows.append([words, count, *(round(share, 1) for share in shares)])
+    heads = ["how far a round is off", "rounds", "mean ± 2 standard errors", "yours"]
+    return table(
+        rows, heads, "Of 100 intervals, so many miss the true ratio (at most 5 are promised)"
+    )
+
+
+def widths_plot(yours: Interval, number: int = 60) -> Any:
+    """How wide intervals are, by the number of rounds."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for kind, words in KINDS.items():
+        for count in (6, 8, 12, 20, 35, 60, 100, 200):
+            rng = np.random.default_rng(count)
+            tried = [experiment(rng, count, kind) for _ in range(number)]
+            pairs = [yours(one.first, one.second) for one in tried]
+            width = 100 * (math.exp(median(math.log(high / low) for low, high in pairs)) - 1)
+            curves.setdefault(words, []).append((count, width))
+    return lines(curves, "rounds (count)", "width of the interval (%)",
+                 "What so many rounds can tell apart", log="xy")  # fmt: skip
+
+
+# ── the recorded benchmark ──
+
+
+def times_table() -> Any:
+    """Milliseconds of a run of each model in each system, as recorded."""
+    systems = sorted({s for m in MODELS for s in FULL.data[m]}, key=lambda s: _mean(s))
+    rows = [[s, *(FULL.ms(m, s) if s in FULL.data[m] else None for m in MODELS)] for s in systems]
+    return table(rows, ["system", *(f"{m} (ms)" for m in MODELS)], FULL.recording.words,
+                 best={f"{m} (ms)": "least" for m in MODELS})  # fmt: skip
+
+
+def _mean(system: str) -> float:
+    there = [m for m in MODELS if system in FULL.data[m]]
+    return float(np.mean([math.log(FULL.ratio(m, FULL.systems(m)[0], system)) for m in there]))
+
+
+def model_table(model: str, base: str = "course") -> Any:
+    """One model: time, how it compares with `base`, and what the time does not say."""
+    rows = []
+    for system in FULL.systems(model):
+        low, high = interval(FULL.rounds(model, base), FULL.rounds(model, system))
+        said = f"{low:.3f} to {high:.3f}" if system != base else ""
+        told = verdict(FULL.rounds(model, base), FULL.rounds(model, system))
+        words = {"yes": "faster", "no": "slower"}.get(told, told) if system != base else ""
+        rows.append(
+            [
+                system,
+                FULL.ms(model, system),
+                said,
+                words,
+                FULL.compiling(model, system),
+                round(FULL.megabytes(model, system)),
+                FULL.kernels(model, system),
+            ]
+        )
+    return table(
+        rows,
+        ["system", "ms", f"{base} / system", f"than {base}", "compile (s)", "peak (MB)", "kernels"],
+        f"{model}: {FULL.recording.words}",
+        best={"ms": "least", "compile (s)": "least", "peak (MB)": "least"},
+    )
+
+
+def told_apart(model: str) -> int:
+    """Of the pairs of neighbours in the order of the medians, how many are told apart."""
+    pairs = pairwise(FULL.systems(model))
+    return sum(
+        verdict(FULL.rounds(model, slow), FULL.rounds(model, fast)) == "yes" for fast, slow in pairs
+    )
+
+
+def itself(model: str) -> float:
+    """By how many % the medians of the first and of the last half of the rounds differ: the system
+    for which they differ most."""
+    changes = []
+    for system in FULL.data[model]:
+        rounds = FULL.rounds(model, system)
+        half = len(rounds) // 2
+        changes.append(abs(math.log(median(rounds[half:]) / median(rounds[:half]))))
+    return 100 * (math.exp(max(changes)) - 1)
+
+
+def totals_plot(model: str, systems: Sequence[str]) -> Any:
+    """Seconds of compiling and so many runs together."""
+    runs = [10**k for k in np.arange(0, 4.01, 0.25)]
+    curves = {
+        s.split(",")[0]: [
+            (float(n), FULL.compiling(model, s) + float(n) * FULL.ms(model, s) / 1e3) for n in runs
+        ]
+        for s in systems
+        if s in FULL.data[model]
+    }
+    return lines(curves, "runs (count)", "compiling and running (s)",
+                 f"{model}: which system has finished first?", log="xy")  # fmt: skip
+
+
+def live_table(rounds: Mapping[str, list[float]], base: str) -> Any:
+    """What was measured here: medians, and the verdict beside the first system's."""
+    rows = []
+    for name, times in rounds.items():
+        low, high = interval(rounds[base], times)
+        rows.append([name, 1e3 * median(times), "" if name == base else f"{low:.3f} to {high:.3f}",
+                     "" if name == base else verdict(rounds[base], times)])  # fmt: skip
+    return table(
+        rows, ["system", "ms", f"{base} / system", "faster?"], "On this machine, one thread"
+    )
+
+
+def bench_table(model: str, systems: Sequence[str], rounds: int = 12, seconds: float = 1.0) -> Any:
+    """What `python -m course_lib bench` finds and says, in each process for so many seconds."""
+    found = contest(model_of(model), systems, (1,), rounds, seconds)
+    base = found.base(1)
+    rows = [
+        [
+            entry.system,
+            1e3 * (entry.seconds or math.nan),
+            beside(base, entry) if entry is not base else "",
+        ]
+        for entry in found.timed(1)
+        if base
+    ]
+    named = base.system if base else ""
+    return table(
+        rows, ["system", "ms", f"beside {named}"], "On this machine, each in its own process"
+    )
+
+
+def bill(fair: Callable[..., Any], yours: Interval) -> Any:
+    """What the two pieces changed: errors of ratios, and intervals that miss."""
+    rng = np.random.default_rng(7)
+    tried = [experiment(rng, int(rng.integers(6, 60)), kind) for kind in KINDS for _ in range(100)]
+    missing = [100 * len(missed(one, tried)) / len(tried) for one in (of_the_mean, yours)]
+    worst = [errors(one, [*TROUBLES]) for one in (blocks, by(fair))]
+    rows = [
+        ["largest error of a ratio, all troubles (%)", *(_percent(one) for one in worst), OURS[0]],
+        ["intervals that miss the true ratio (%)", *(round(one, 1) for one in missing), OURS[1]],
+    ]
+    return bill_of(rows, ["", "as it is often done", "yours", "ours"])

@@ -1,0 +1,203 @@
+"""Unit 18: what its text says of its machines, logs and recordings is what they say."""
+
+from __future__ import annotations
+
+from math import comb, inf
+
+import numpy as np
+import pytest
+
+from autograder.check.framework import mutants_of
+from autograder.check.here import Here
+from autograder.check.judging import judge
+from autograder.edition.contents import COURSE
+from autograder.units.u18.checks import judged, kinds
+from autograder.units.u18.checks.intervals import covered
+from autograder.units.u18.checks.reports import as_claims, holds
+from autograder.units.u18.hidden import AGAIN
+from course_lib.exercises import baselines, plugged, slot, using
+from course_lib.measure.claim import claim
+from course_lib.measure.duel import verdict
+from course_lib.measure.fair import fair_rounds
+from course_lib.measure.interval import interval
+from lessons.u18 import shown
+from lessons.u18.bench import FULL, MODELS
+from lessons.u18.evidence import FAULTS, logs
+from lessons.u18.evidence import shown as shown_logs
+from lessons.u18.experiments import KINDS, drawn_of, experiment
+from lessons.u18.machines import TROUBLES, Machine, drawn
+
+TEXT = " ".join((COURSE / "notebooks/u18_benchmark.md").read_text("utf-8").split())
+HEARD = ["measure.fair_rounds", "measure.interval", "u18.faults", "u18.order", "u18.pays"]
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
+    """No mutant passes the visible checks; a claim may have to wait for the second run."""
+    for label, wrong in mutants_of(name).items():
+        with plugged(name, wrong):
+            call = Here(slot(name))
+            with using({}):
+                verdict_of = judge(name, call, shrink=False)
+        assert (verdict_of.earned or 0) < verdict_of.points, label
+
+
+def test_two_people_find_what_the_text_says():
+    text = shown.opening()
+    assert "1.30 times" in text and "0.90 times" in text
+    assert "1.30 times as fast as A, the other that it is 0.90 times as fast" in TEXT
+
+
+def test_a_machine_without_trouble_says_what_is_true():
+    machine = Machine((2e-4, 1e-4), 1.0)
+    first, second = machine.timers()
+    assert first(100) == pytest.approx(2e-4, rel=1e-6)
+    assert second(1) == pytest.approx(1e-4, rel=1e-4)
+    assert machine.now == pytest.approx(0.0201) and machine.ratio(1) == 2
+
+
+def test_a_machine_does_what_its_troubles_say():
+    cold = Machine((1e-3,), 1.0, cold=0.01, chill=5.0)
+    assert [round(1e3 * cold.timed(0, 1), 3) for _ in range(4)] == [5, 5, 1, 1]
+    coarse = Machine((3e-4,), 1.0, tick=1e-3)
+    assert {round(1e3 * coarse.timed(0, 1), 6) for _ in range(20)} == {0, 1}
+    stops = Machine((1e-3,), 1.0, pauses=(np.array([0.0015]), 0.25))
+    assert [round(1e3 * stops.timed(0, 1), 3) for _ in range(3)] == [1, 251, 1]
+    slow = Machine((1e-3,), 1.0, slow=np.linspace(1, 3, 4000))
+    times = [slow.timed(0, 10) for _ in range(60)]
+    assert times == sorted(times) and times[-1] > 1.5 * times[0]
+
+
+def test_a_machine_goes_on_when_its_time_is_over():
+    machine = Machine((1e-3, 1e-3), 0.1, slow=np.full(4000, 2.0))
+    assert machine.timed(1, 1000) == pytest.approx(2e-3, rel=1e-6)
+
+
+@pytest.mark.parametrize("number", [0, -1, 2.0, True])
+def test_a_timer_runs_a_whole_number_of_times(number):
+    with pytest.raises(ValueError, match="a whole number of times"):
+        Machine((1e-3,), 1.0).timed(0, number)
+
+
+def test_machines_are_as_the_task_says():
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        machine = drawn(rng)
+        assert all(1000 <= machine.seconds / cost <= 2_000_000 for cost in machine.costs)
+        assert machine.tick <= 1e-4 * machine.seconds and machine.cold <= machine.seconds / 50
+        assert 0.6 < machine.slow[0] < 4 and len(machine.slow) == 4000
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_our_rounds_are_fair_on_whatever_is_drawn(seed):
+    for some in kinds(seed):
+        assert judged(fair_rounds, *some) < 0.025
+
+
+def test_without_an_answer_an_engine_runs_once_in_a_round():
+    with baselines("measure.fair_rounds"):
+        times = fair_rounds(Machine((1e-3, 2e-3), 1.0).timers(), 1.0)
+    assert [len(row) for row in times] == [15, 15]
+
+
+@pytest.mark.parametrize("count", [6, 9, 12, 20, 30, 60, 200])
+def test_an_interval_has_the_risk_of_a_sign_test(count):
+    """As many ratios as possible are cut off, and not one more."""
+    ratios = [float(n) for n in range(1, count + 1)]
+    low, high = interval(ratios, [1.0] * count)
+    assert low - 1 == count - high
+    for cut, allowed in ((int(low), True), (int(low) + 1, False)):
+        tail = sum(comb(count, k) for k in range(cut)) / 2**count
+        assert (tail <= 0.025) is allowed
+
+
+def test_five_rounds_tell_nothing_and_six_do():
+    assert interval([2.0] * 5, [1.0] * 5) == (0.0, inf)
+    assert interval([2.0] * 6, [1.0] * 6) == (2.0, 2.0)
+    assert verdict([2.0] * 5, [1.0] * 5) == "not told apart"
+    assert [verdict([2.0] * 6, [1.0] * 6, by) for by in (1.5, 2.0, 2.5)] == [
+        "yes",
+        "not told apart",
+        "no",
+    ]
+
+
+def test_without_an_answer_an_interval_reaches_from_least_to_largest():
+    tried = drawn_of(np.random.default_rng(0), range(6, 40), 60)
+    with baselines("measure.interval"):
+        assert covered(interval, tried) <= 2
+        assert interval([1.0, 3.0, 2.0] * 2, [1.0] * 6) == (1.0, 3.0)
+
+
+def test_experiments_have_the_ratio_in_their_middle():
+    for kind in KINDS:
+        rng = np.random.default_rng(3)
+        above = [r > one.ratio for one in (experiment(rng, 50, kind) for _ in range(80))
+                 for r in one.ratios]  # fmt: skip
+        assert 0.47 < np.mean(above) < 0.53
+
+
+def test_the_interval_decides_what_the_benchmark_prints():
+    """The answer to the exercise is what `python -m course_lib bench` asks."""
+    fast, slow = [1.0, 1.1, 1.0, 1.2, 1.0, 1.1, 1.0], [1.5, 1.6, 1.6, 1.9, 1.4, 1.7, 1.5]
+    assert claim(fast, slow).told
+    with plugged("measure.interval", lambda first, second: (0.0, inf)):
+        assert not claim(fast, slow).told
+    with plugged("measure.interval", lambda first, second: (0.5, 3.0)):
+        assert str(claim(fast, slow)) == "not told apart"
+
+
+def test_the_logs_show_what_their_claims_say():
+    assert len(logs()) == 8 and shown_logs().count("Claim: ") == 8
+    assert {*slot("u18.faults").reference().values()} == {*FAULTS}
+    ratios = {n: [float(word) for line in logs()[n].lines if line.startswith("A / B: ")
+                  for word in line[7:].split()] for n in (1, 4, 8)}  # fmt: skip
+    assert interval(ratios[1], [1.0] * len(ratios[1]))[0] > 1.05
+    assert interval(ratios[4], [1.0] * len(ratios[4]))[0] > 1.0
+    assert verdict(ratios[8], [1.0] * len(ratios[8])) == "not told apart"
+    assert "1.17 times" in logs()[7].claim and "it is 1.17 for A" in TEXT
+
+
+def test_the_recordings_hold_every_model_and_what_the_text_names():
+    assert len(FULL.repeated()) >= 6
+    for full, by in ((FULL, "full"), (AGAIN, "again")):
+        assert full.recording.by == f"lessons.u18.bench:{by}"
+        assert full.repeated() == FULL.repeated()
+        for model in MODELS:
+            systems = full.systems(model)
+            assert {len(full.rounds(model, system)) for system in systems} == {20}
+            assert all(full.error(model, system) < 1e-4 for system in systems)
+            assert [full.ms(model, s) for s in systems] == sorted(
+                full.ms(model, s) for s in systems
+            )
+    assert {"tvm", "onnxruntime", "tinygrad"} <= {*FULL.systems("mobilenet_v2")}  # project 58
+
+
+def test_the_two_recordings_are_two():
+    assert FULL.rounds("resnet18", "course") != AGAIN.rounds("resnet18", "course")
+
+
+def test_our_claims_hold_in_both_runs_and_bragging_does_not():
+    ours = as_claims(slot("u18.claims").reference(), FULL)
+    assert [holds(one, full) for one in ours for full in (FULL, AGAIN)] == [""] * 6
+    form, model, system, other, _ = ours[0]
+    assert holds((form, model, system, other, 1.5 * FULL.ratio(model, system, other)), FULL)
+
+
+def test_what_the_bill_says_of_our_answers():
+    text = shown.bill(
+        slot("measure.fair_rounds").reference, slot("measure.interval").reference
+    ).text
+    row = text.splitlines()[1].split()
+    assert (
+        row[-1] == row[-2] and text.splitlines()[2].split()[-1] == text.splitlines()[2].split()[-2]
+    )
+
+
+def test_every_trouble_makes_one_of_the_usual_ways_wrong():
+    """What `errors_table` shows is not the exception."""
+    for trouble in TROUBLES:
+        worst = max(shown.errors(way, [trouble], 6) for way in (shown.single, shown.blocks))
+        assert worst > 3 * shown.errors(
+            shown.by(slot("measure.fair_rounds").reference), [trouble], 6
+        )
