@@ -79,7 +79,9 @@ def exported(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> E
         with TRACING, torch.no_grad(), Whole(), warnings.catch_warnings(), _unlogged():
             warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
             warnings.filterwarnings("ignore", ".*were assigned during export")  # nn.LSTM's weights
-            return as_aten(torch.export.export(module, inputs))
+            program = torch.export.export(module, inputs)
+        as_aten(program.graph_module)
+        return program
     except Exception as error:
         first = str(error).strip().splitlines()
         message = first[0] if first else repr(error)

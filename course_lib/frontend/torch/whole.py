@@ -1,12 +1,17 @@
-"""Recurrent layers stay whole while PyTorch traces: its own trace goes through every step.
+"""Some layers stay whole while PyTorch traces, which would spell them out.
 
     with Whole():
         program = torch.export.export(lstm, inputs)     # calls course_lib.lstm, whose shapes we say
-    as_aten(program)                                    # aten.lstm.input, as without us
+    as_aten(program.graph_module)                       # aten.lstm.input, as without us
 
-`torch.export` gives one op for a layer either way. But to find the shapes of its results PyTorch
-computes it on tensors without numbers, step by step, and that takes seconds for long sequences.
-Next: `table.py`.
+`torch.export` gives one op for a recurrent layer either way. But to find the shapes of its results
+PyTorch computes it on tensors without numbers, step by step, and that takes seconds for long
+sequences.
+
+torch.compile spells out what is defined by other ops, before a backend sees it: `linear` becomes a
+transpose and a product of matrices between two views, and the fact that three products read the same
+x is lost. `Whole(products=True)` keeps it, and `matmul`. They have no gradient then, so it is for
+inference. Next: `table.py`.
 """
 
 from __future__ import annotations
@@ -15,17 +20,25 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
-from torch.export import ExportedProgram
+from torch import fx
 from torch.library import Library, register_fake
 from torch.overrides import TorchFunctionMode
 
 _OURS = Library("course_lib", "FRAGMENT")  # the ops are there as long as this is
 _ATEN: dict[Any, Any] = {}  # what stands for which op of PyTorch's
 _WHOLE: dict[Any, Any] = {}  # what is called in place of which function
+_PRODUCTS: dict[Any, Any] = {}
 
 
 class Whole(TorchFunctionMode):
-    """Inside, an LSTM, GRU or RNN over tensors (not over packed sequences) is called as our op."""
+    """Inside, an LSTM, GRU or RNN over tensors (not over packed sequences) is called as our op.
+
+    products   linear and matmul, too
+    """
+
+    def __init__(self, products: bool = False) -> None:
+        super().__init__()
+        self.products = products
 
     def __torch_function__(
         self,
@@ -36,15 +49,16 @@ class Whole(TorchFunctionMode):
     ) -> Any:
         if function in _WHOLE and len(args) > 3 and isinstance(args[3], bool):
             function = _WHOLE[function]
+        elif self.products and not (kwargs or {}).keys() & {"out"}:
+            function = _PRODUCTS.get(function, function)
         return function(*args, **(kwargs or {}))
 
 
-def as_aten(program: ExportedProgram) -> ExportedProgram:
-    """The same program with PyTorch's ops in the place of ours."""
-    for node in program.graph.nodes:
+def as_aten(module: fx.GraphModule) -> None:
+    """PyTorch's ops in the place of ours."""
+    for node in module.graph.nodes:
         node.target = _ATEN.get(node.target, node.target)
-    program.graph_module.recompile()
-    return program
+    module.recompile()
 
 
 def _results(x: torch.Tensor, hx: Any, params: Any, has_biases: bool, num_layers: int,
@@ -56,9 +70,19 @@ def _results(x: torch.Tensor, hx: Any, params: Any, has_biases: bool, num_layers
     return (x.new_empty((*x.shape[:-1], width)), *map(torch.empty_like, states))
 
 
+def _own(aten: Any, shapes: Callable[..., Any]) -> Any:
+    """An op of ours with the schema of PyTorch's, of which only the shapes are known."""
+    schema = str(aten._schema).removeprefix("aten::")
+    _OURS.define(schema)
+    register_fake(f"course_lib::{schema.partition('(')[0]}", shapes, lib=_OURS)
+    packet = getattr(torch.ops.course_lib, aten._schema.name.removeprefix("aten::"))
+    own = getattr(packet, aten._overloadname)
+    _ATEN[own] = aten
+    return own
+
+
 for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
-    _aten = getattr(torch.ops.aten, _name).input
-    _OURS.define(str(_aten._schema).removeprefix("aten::"))
-    register_fake(f"course_lib::{_name}.input", _results, lib=_OURS)
-    _ours = getattr(torch.ops.course_lib, _name).input
-    _ATEN[_ours], _WHOLE[getattr(torch._VF, _name)] = _aten, _ours
+    _WHOLE[getattr(torch._VF, _name)] = _own(getattr(torch.ops.aten, _name).input, _results)
+_PRODUCTS[torch._C._nn.linear] = _own(torch.ops.aten.linear.default, torch.ops.aten.linear.default)
+_matmul = _own(torch.ops.aten.matmul.default, torch.ops.aten.matmul.default)
+_PRODUCTS |= dict.fromkeys((torch.matmul, torch.Tensor.matmul, torch.Tensor.__matmul__), _matmul)

@@ -17,6 +17,7 @@ options, is noted in the report, and PyTorch runs the graph. Next room: `setting
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache, partial
 from typing import Any
 
@@ -29,6 +30,7 @@ from torch._functorch._aot_autograd.schemas import OutputType, ViewAndMutationMe
 
 from course_lib.frontend.torch.calls import origin, source_line
 from course_lib.frontend.torch.rules import find_rule
+from course_lib.frontend.torch.whole import Whole, as_aten
 from course_lib.plugins.torch.divide import divide
 from course_lib.plugins.torch.record import GraphRecord, begin, forget
 from course_lib.plugins.torch.settings import Settings, settings
@@ -63,12 +65,14 @@ class _Backend:
         self.direct: Function | None = None
 
     def function(self, inputs: Sequence[Any]) -> Function:
-        wrapped = aot_autograd(
-            fw_compiler=partial(self.training, "forward"),
-            bw_compiler=partial(self.training, "backward"),
-            inference_compiler=self.inference,
-            decompositions=_decompositions(),
-        )(self.module, inputs)
+        trains = torch.is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in inputs)
+        with nullcontext() if trains else Whole(products=True):
+            wrapped = aot_autograd(
+                fw_compiler=partial(self.training, "forward"),
+                bw_compiler=partial(self.training, "backward"),
+                inference_compiler=self.inference,
+                decompositions=_decompositions(),
+            )(self.module, inputs)
         return self.direct or wrapped
 
     def inference(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Function:
@@ -76,6 +80,7 @@ class _Backend:
         context = torch._guards.TracingContext.get()
         meta = context.fw_metadata
         assert meta is not None, "AOTAutograd has analysed the graph"
+        as_aten(graph)
         fixed = [k for k in meta.static_input_indices if not meta.input_info[k].mutates_data]
         function, record = self.divided("inference", graph, fixed)
         if _nothing_around(meta) and self.same_arguments(graph) and not record.left:
