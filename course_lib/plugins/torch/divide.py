@@ -37,6 +37,9 @@ def divide(
     constant = {placeholders[k].name for k in weights}
     constant |= {node.name for node in module.graph.nodes if node.op == "get_attr"}
     ours = _ours(module, record)
+    if _is_all(module, ours):
+        record.regions = 1
+        return Part(module, weights, settings, record).call  # Dynamo would wrap a module twice
     regions = [region for region in _regions(module, ours, record) if _worth_it(region, record)]
     fuse_by_partitions(module, regions, "region_", always_return_tuple=True)
     for node in list(module.graph.nodes):
@@ -83,6 +86,14 @@ def _leave(node: fx.Node, why: str, record: GraphRecord) -> None:
     record.left[node.name] = Left(str(node.target), where, why)
 
 
+def _is_all(module: fx.GraphModule, ours: Collection[fx.Node]) -> bool:
+    """The usual case: every op is ours, and no argument is handed on as it is."""
+    others = [node for node in module.graph.nodes if node not in ours]
+    (results,) = module.graph.output_node().args
+    computed = all(node in ours for node in results if isinstance(node, fx.Node))
+    return bool(ours) and computed and all(node.op in ("placeholder", "output") for node in others)
+
+
 class _Is(OperatorSupportBase):
     """The partitioner's question about one node."""
 
@@ -99,8 +110,6 @@ def _regions(
     """The nodes of each region."""
     if not ours:
         return []
-    if all(node in ours for node in module.graph.nodes if node.op == "call_function"):
-        return [dict(ours)]  # the usual case, in which nothing needs to be asked
     partitioner = CapabilityBasedPartitioner(module, _Is(ours), allows_single_node_partition=True)
     return [partition.nodes for partition in partitioner.propose_partitions()]
 

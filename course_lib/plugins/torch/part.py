@@ -27,6 +27,7 @@ from course_lib.compiler import compile
 from course_lib.frontend.torch.captured import Captured, from_aten
 from course_lib.plugins.torch.record import GraphRecord
 from course_lib.plugins.torch.settings import Settings
+from course_lib.runtime.direct import direct
 from course_lib.runtime.executable import Executable
 
 SIZES = 8  # for how many sets of sizes the code of a region is kept; the one unused longest goes
@@ -54,11 +55,14 @@ class Part(nn.Module):
         self.lock = threading.RLock()  # compiling; what is compiled has a lock of its own
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
+        return self.call(*args)
+
+    def call(self, *args: Any) -> tuple[Any, ...]:
         key = tuple(map(_size, args)) if self.symbolic else None
         code = self.codes.get(key)
         if code is None or code.stale(args):
             code = self._prepare(key, args)
-        return code(args)
+        return code.run(args)
 
     def _prepare(self, key: Any, args: Sequence[Any]) -> Code:
         with self.lock:
@@ -90,7 +94,7 @@ class Part(nn.Module):
             self.record.fail(f"{type(error).__name__}: {error}")
             return Code(known, self._eager)
         self.record.kernels[type(self.region).__name__] = run.kernels
-        return Code(known, Ours(captured, run, self._after).__call__)
+        return Code(known, Ours(captured, run, self._after))
 
     def _after(self, args: Sequence[Any], error: Exception) -> tuple[Any, ...]:
         """Our code raised. Either PyTorch raises, too, and in its own words, or it can do it."""
@@ -124,20 +128,17 @@ class Code:
         self.held = [weight.memory for weight in known]
         self.run = run
 
-    def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        return self.run(args)
-
     def stale(self, args: Sequence[Any]) -> list[int]:
         """The positions of the weights that have changed."""
         return [
             position
             for position, version, address in self.known
-            if args[position]._version != version or args[position].data_ptr() != address
+            if (w := args[position])._version != version or w.data_ptr() != address
         ]
 
 
 class Ours:
-    """Our code between PyTorch's tensors: no input and no result is copied without need."""
+    """Our code between PyTorch's tensors: it reads their memory, and writes that of the results."""
 
     def __init__(
         self,
@@ -147,19 +148,31 @@ class Ours:
     ) -> None:
         self.takes, self.results, self.run, self.after = captured.takes, captured.results, run, after
         self.plain = all(r.like is not None and r.like.is_contiguous() for r in captured.results)
+        self.direct = direct(run)
+        self.likes = [(tuple(r.like.shape), r.like.dtype) for r in captured.results
+                      if r.like is not None]  # fmt: skip
 
     def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        inputs = [args[k] for k in self.takes]
         try:
-            outputs = self.run.run([_array(args[k]) for k in self.takes])
+            outputs = self._outputs(inputs)
         except Exception as error:
             return self.after(args, error)
         if self.plain:
-            return tuple(map(torch.from_numpy, outputs))
+            return tuple(outputs)
         given = iter(outputs)
         return tuple(
-            r.value if r.like is None else _as_strided(torch.from_numpy(next(given)), r.like)
-            for r in self.results
+            r.value if r.like is None else _as_strided(next(given), r.like) for r in self.results
         )
+
+    def _outputs(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+        """Row by row. Arrays stand in between only where code needs them."""
+        if self.direct is None:
+            return list(map(torch.from_numpy, self.run.run(list(map(_array, inputs)))))
+        inputs = [x if x.is_contiguous() else x.contiguous() for x in inputs]
+        outputs = [torch.empty(shape, dtype=dtype) for shape, dtype in self.likes]
+        self.direct([x.data_ptr() for x in inputs], [y.data_ptr() for y in outputs])
+        return outputs
 
 
 def _array(tensor: Tensor) -> np.ndarray:
