@@ -49,9 +49,13 @@ class Whole(TorchFunctionMode):
     ) -> Any:
         if function in _WHOLE and len(args) > 3 and isinstance(args[3], bool):
             function = _WHOLE[function]
-        elif self.products and not (kwargs or {}).keys() & {"out"}:
-            function = _PRODUCTS.get(function, function)
+        elif self.products and function in _PRODUCTS and self._as_it_is(kwargs or {}):
+            function = _PRODUCTS[function]
         return function(*args, **(kwargs or {}))
+
+    def _as_it_is(self, kwargs: Mapping[str, Any]) -> bool:
+        """Neither written to a tensor that is given, nor in the types that autocast chooses."""
+        return "out" not in kwargs and not torch.is_autocast_enabled("cpu")
 
 
 def as_aten(module: fx.GraphModule) -> None:
