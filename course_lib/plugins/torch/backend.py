@@ -65,7 +65,8 @@ class _Backend:
         self.direct: Function | None = None
 
     def function(self, inputs: Sequence[Any]) -> Function:
-        trains = torch.is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in inputs)
+        tensors = [x for x in (*inputs, *self.module.parameters()) if isinstance(x, torch.Tensor)]
+        trains = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
         with nullcontext() if trains else Whole(products=True):
             wrapped = aot_autograd(
                 fw_compiler=partial(self.training, "forward"),

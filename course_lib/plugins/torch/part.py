@@ -19,7 +19,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, fx, nn
 
@@ -30,7 +29,7 @@ from course_lib.plugins.torch.settings import Settings
 from course_lib.runtime.direct import direct
 from course_lib.runtime.executable import Executable
 
-SIZES = 8  # for how many sets of sizes the code of a region is kept; the one unused longest goes
+SIZES = 8  # for how many sets of sizes the code of a region is kept; the oldest goes
 REFOLDS = 3  # how often a weight may change before it becomes an input
 
 Run = Callable[[Sequence[Any]], tuple[Any, ...]]
@@ -166,18 +165,17 @@ class Ours:
         )
 
     def _outputs(self, inputs: Sequence[Tensor]) -> list[Tensor]:
-        """Row by row. Arrays stand in between only where code needs them."""
-        if self.direct is None:
-            return list(map(torch.from_numpy, self.run.run(list(map(_array, inputs)))))
-        inputs = [x if x.is_contiguous() else x.contiguous() for x in inputs]
-        outputs = [torch.empty(shape, dtype=dtype) for shape, dtype in self.likes]
-        self.direct([x.data_ptr() for x in inputs], [y.data_ptr() for y in outputs])
-        return outputs
-
-
-def _array(tensor: Tensor) -> np.ndarray:
-    """The tensor's own bytes."""
-    return (tensor.detach() if tensor.requires_grad else tensor).numpy()
+        """Row by row. Arrays stand in between only where our code needs them, or where a tensor has
+        no bytes, or says that others are meant than it has (`imag` of a conjugate)."""
+        if self.direct is not None and not any(x.is_neg() for x in inputs):
+            inputs = [x if x.is_contiguous() else x.contiguous() for x in inputs]
+            outputs = [torch.empty(n, dtype=d, device="cpu") for n, d in self.likes]
+            reads, writes = [x.data_ptr() for x in inputs], [y.data_ptr() for y in outputs]
+            if all(reads) and all(writes):
+                self.direct(reads, writes)
+                return outputs
+        arrays = [x.detach().resolve_neg().numpy() for x in inputs]
+        return list(map(torch.from_numpy, self.run.run(arrays)))
 
 
 def _as_strided(tensor: Tensor, like: Tensor) -> Tensor:
@@ -185,7 +183,7 @@ def _as_strided(tensor: Tensor, like: Tensor) -> Tensor:
     places = sum((n - 1) * s for n, s in zip(like.shape, like.stride(), strict=True)) + 1
     if like.is_contiguous() or places != like.numel():
         return tensor
-    return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype).copy_(tensor)
+    return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype, device="cpu").copy_(tensor)
 
 
 def _size(argument: Any) -> Any:

@@ -77,6 +77,7 @@ WHOLE = {  # no op is left to PyTorch
     "size 0": (lambda x: x * 2 + 1, [torch.empty(0, 3)]),
     "a dict": (lambda x: {"a": x + 1, "b": [x.exp()]}, [X / 24]),
     "channels last in": (lambda x: torch.relu(x) * 2, [IMAGE.to(memory_format=torch.channels_last)]),
+    "a negated view": (lambda x: x * 2, [torch.tensor([1 + 2j, 3 - 4j]).conj().imag]),
     "a transposed result": (lambda x: (x * 2).transpose(0, 1), [X]),
 }
 
@@ -167,6 +168,13 @@ def test_mutation_of_one_of_two_inputs_that_overlap(ours):
     with torch.no_grad():
         want, got = run(base[:4], base[2:]), ours(run)(own[:4], own[2:])
     torch.testing.assert_close((got, own), (want, base))
+
+
+def test_where_tensors_are_made_by_default_changes_nothing(ours):
+    run = ours(lambda x: (x * 2, (x + 1).t()))
+    with torch.no_grad(), torch.device("meta"):
+        double, more = run(X)
+    torch.testing.assert_close((double, more), (X * 2, (X + 1).t()))
 
 
 def test_random_numbers_are_those_of_pytorch(ours):
