@@ -2,7 +2,7 @@
 
     captured = from_aten(module, [weight, x], constants={0})
     captured.graph        takes x, the weight is a constant of it
-    captured.results      what stands for each result of the module: an output of the graph, a number
+    captured.results      what stands for each result of the module: an output, a number, nothing
 
 The ops are those that `export.py` reads, and go through the same table. What is different here:
 weights are arguments, sizes may be symbols, and results may be numbers or nothing. A graph with
@@ -16,6 +16,7 @@ Next: `calls.py`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -136,7 +137,7 @@ def refusal(node: fx.Node) -> str:
         result = calls.call(node, kind)
     except Exception as error:  # a rule may fail in any way: PyTorch runs the op then
         return str(error).strip().partition("\n")[0] or type(error).__name__
-    parts = [user.args[1] for user in node.users if getattr(user.target, "__name__", "") == "getitem"]
+    parts: list[Any] = [u.args[1] for u in node.users if u.target is operator.getitem]
     if isinstance(result, list) and any(result[part] is None for part in parts):
         return "this compiler computes only some of its results"
     return ""

@@ -8,10 +8,10 @@
 PyTorch computes it on tensors without numbers, step by step, and that takes seconds for long
 sequences.
 
-torch.compile spells out what is defined by other ops, before a backend sees it: `linear` becomes a
-transpose and a product of matrices between two views, and the fact that three products read the same
-x is lost. `Whole(products=True)` keeps it, and `matmul`. They have no gradient then, so it is for
-inference. Next: `table.py`.
+torch.compile spells out what is defined by other ops, before a backend sees it: `linear` becomes
+transpose and a product of matrices between two views, and that three products read the same x is
+hard to see then. `Whole(inference=True)` keeps it, and some others. They have no gradient then.
+Next: `spelled.py`.
 """
 
 from __future__ import annotations
@@ -21,24 +21,27 @@ from typing import Any
 
 import torch
 from torch import fx
+from torch._C import _nn as nn  # pyright: ignore[reportAttributeAccessIssue]
 from torch.library import Library, register_fake
 from torch.overrides import TorchFunctionMode
+
+from course_lib.frontend.torch.spelled import SPELLED
 
 _OURS = Library("course_lib", "FRAGMENT")  # the ops are there as long as this is
 _ATEN: dict[Any, Any] = {}  # what stands for which op of PyTorch's
 _WHOLE: dict[Any, Any] = {}  # what is called in place of which function
-_PRODUCTS: dict[Any, Any] = {}
+_FORWARD: dict[Any, Any] = {}  # the same, without gradients
 
 
 class Whole(TorchFunctionMode):
     """Inside, an LSTM, GRU or RNN over tensors (not over packed sequences) is called as our op.
 
-    products   linear and matmul, too
+    inference   linear and some others, too
     """
 
-    def __init__(self, products: bool = False) -> None:
+    def __init__(self, inference: bool = False) -> None:
         super().__init__()
-        self.products = products
+        self.inference = inference
 
     def __torch_function__(
         self,
@@ -49,8 +52,13 @@ class Whole(TorchFunctionMode):
     ) -> Any:
         if function in _WHOLE and len(args) > 3 and isinstance(args[3], bool):
             function = _WHOLE[function]
-        elif self.products and function in _PRODUCTS and self._as_it_is(kwargs or {}):
-            function = _PRODUCTS[function]
+        elif self.inference and self._as_it_is(kwargs or {}):
+            if function in SPELLED:
+                with self:
+                    result = SPELLED[function](*args, **(kwargs or {}))
+                if result is not NotImplemented:
+                    return result
+            function = _FORWARD.get(function, function)
         return function(*args, **(kwargs or {}))
 
     def _as_it_is(self, kwargs: Mapping[str, Any]) -> bool:
@@ -87,6 +95,14 @@ def _own(aten: Any, shapes: Callable[..., Any]) -> Any:
 
 for _name in ("lstm", "gru", "rnn_tanh", "rnn_relu"):
     _WHOLE[getattr(torch._VF, _name)] = _own(getattr(torch.ops.aten, _name).input, _results)
-_PRODUCTS[torch._C._nn.linear] = _own(torch.ops.aten.linear.default, torch.ops.aten.linear.default)
-_matmul = _own(torch.ops.aten.matmul.default, torch.ops.aten.matmul.default)
-_PRODUCTS |= dict.fromkeys((torch.matmul, torch.Tensor.matmul, torch.Tensor.__matmul__), _matmul)
+for _function, _op in {
+    nn.linear: torch.ops.aten.linear.default,
+    nn.adaptive_avg_pool2d: torch.ops.aten.adaptive_avg_pool2d.default,
+    nn.upsample_nearest2d: torch.ops.aten.upsample_nearest2d.vec,
+    nn.upsample_bilinear2d: torch.ops.aten.upsample_bilinear2d.vec,
+    torch.instance_norm: torch.ops.aten.instance_norm.default,
+    torch.matmul: torch.ops.aten.matmul.default,
+}.items():
+    _FORWARD[_function] = _own(_op, _op)
+for _function in (torch.Tensor.matmul, torch.Tensor.__matmul__):
+    _FORWARD[_function] = _FORWARD[torch.matmul]

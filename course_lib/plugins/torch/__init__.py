@@ -1,8 +1,8 @@
 """Our compiler as a backend of torch.compile.
 
-    model = torch.compile(model, backend="course")     # found by its entry point, see pyproject.toml
+    model = torch.compile(model, backend="course")     # found by its entry point: pyproject.toml
     model(x)                                           # captured, compiled, run
-    print(course_lib.plugins.torch.report())           # which ops are ours, which PyTorch's, and why
+    print(course_lib.plugins.torch.report())           # which ops are ours, which not, and why
 
 backend.py   what torch.compile calls: Dynamo's graph through AOTAutograd to code of ours
 settings.py  what `mode=` and `options=` may say

@@ -1,4 +1,4 @@
-"""What torch.compile calls: a graph of Dynamo's comes in, a function that computes the same goes out.
+"""What torch.compile calls: Dynamo's graph comes in, a function that computes the same goes out.
 
     torch.compile(model, backend="course")
                  |  Dynamo: bytecode -> a graph of calls, and guards that say when it holds
@@ -6,9 +6,9 @@
                  |  AOTAutograd: without mutation, spelled out in ATen ops; in training two graphs
     divide(...)     regions of ours, and what PyTorch runs
 
-AOTAutograd wraps what it gives us: around our code it writes back what a model changes in place, and
-makes views of results anew. Where it has nothing to do, its wrapper only takes time: a graph for
-inference without mutation and aliasing is called directly.
+AOTAutograd wraps what it gives us: around our code, it writes back what a model changes in place
+and makes views of results anew. Where it has nothing to do, its wrapper only takes time: what infers
+and neither mutates nor aliases is called directly.
 
 Nothing of ours may stop a program that runs without us: whatever is raised here, except for wrong
 options, is noted in the report, and PyTorch runs the graph. Next room: `settings.py`.
@@ -27,6 +27,7 @@ from torch import fx
 from torch._decomp import core_aten_decompositions
 from torch._dynamo.backends.common import aot_autograd
 from torch._functorch._aot_autograd.schemas import OutputType, ViewAndMutationMeta
+from torch._guards import TracingContext
 
 from course_lib.frontend.torch.calls import origin, source_line
 from course_lib.frontend.torch.rules import find_rule
@@ -67,7 +68,7 @@ class _Backend:
     def function(self, inputs: Sequence[Any]) -> Function:
         tensors = [x for x in (*inputs, *self.module.parameters()) if isinstance(x, torch.Tensor)]
         trains = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
-        with nullcontext() if trains else Whole(products=True):
+        with nullcontext() if trains else Whole(inference=True):
             wrapped = aot_autograd(
                 fw_compiler=partial(self.training, "forward"),
                 bw_compiler=partial(self.training, "backward"),
@@ -78,8 +79,7 @@ class _Backend:
 
     def inference(self, graph: fx.GraphModule, inputs: Sequence[Any]) -> Function:
         """Weights are constants here, where a model does not write to them itself."""
-        context = torch._guards.TracingContext.get()
-        meta = context.fw_metadata
+        meta = TracingContext.get().fw_metadata
         assert meta is not None, "AOTAutograd has analysed the graph"
         as_aten(graph)
         fixed = [k for k in meta.static_input_indices if not meta.input_info[k].mutates_data]
@@ -125,9 +125,10 @@ def _nothing_around(meta: ViewAndMutationMeta) -> bool:
 def _decompositions() -> dict[Any, Function]:
     """PyTorch spells out what has no rule. But not what draws random numbers: they are PyTorch's
     own then, and the same as without us."""
+    table: dict[Any, Function] = dict(core_aten_decompositions())
     return {
         op: function
-        for op, function in core_aten_decompositions().items()
+        for op, function in table.items()
         if find_rule(op) is None and torch.Tag.nondeterministic_seeded not in op.tags
     }
 

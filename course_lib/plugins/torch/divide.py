@@ -89,8 +89,7 @@ def _leave(node: fx.Node, why: str, record: GraphRecord) -> None:
 def _is_all(module: fx.GraphModule, ours: Collection[fx.Node]) -> bool:
     """The usual case: every op is ours, and no argument is handed on as it is."""
     others = [node for node in module.graph.nodes if node not in ours]
-    (results,) = module.graph.output_node().args
-    computed = all(node in ours for node in results if isinstance(node, fx.Node))
+    computed = all(node in ours for node in module.graph.output_node().all_input_nodes)
     return bool(ours) and computed and all(node.op in ("placeholder", "output") for node in others)
 
 

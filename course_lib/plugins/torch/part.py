@@ -78,7 +78,9 @@ class Part(nn.Module):
 
     def _compiled(self, args: Sequence[Any]) -> Code:
         """The region for these arguments. If it cannot be compiled, PyTorch runs it."""
-        constants = {k for k in self.weights if self.changes[k] <= REFOLDS and _has_version(args[k])}
+        constants = {
+            k for k in self.weights if self.changes[k] <= REFOLDS and _has_version(args[k])
+        }
         known = [Weight(k, args[k]) for k in sorted(constants)]
         self.record.sizes += 1
         try:
@@ -145,7 +147,12 @@ class Ours:
         run: Executable,
         after: Callable[[Sequence[Any], Exception], tuple[Any, ...]],
     ) -> None:
-        self.takes, self.results, self.run, self.after = captured.takes, captured.results, run, after
+        self.takes, self.results, self.run, self.after = (
+            captured.takes,
+            captured.results,
+            run,
+            after,
+        )
         self.plain = all(r.like is not None and r.like.is_contiguous() for r in captured.results)
         self.direct = direct(run)
         self.likes = [(tuple(r.like.shape), r.like.dtype) for r in captured.results
@@ -183,7 +190,8 @@ def _as_strided(tensor: Tensor, like: Tensor) -> Tensor:
     places = sum((n - 1) * s for n, s in zip(like.shape, like.stride(), strict=True)) + 1
     if like.is_contiguous() or places != like.numel():
         return tensor
-    return torch.empty_strided(like.shape, like.stride(), dtype=like.dtype, device="cpu").copy_(tensor)
+    result = torch.empty_strided(like.shape, like.stride(), dtype=like.dtype, device="cpu")
+    return result.copy_(tensor)
 
 
 def _size(argument: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What our compiler lacks, PyTorch runs: the answer is eager's, and the report says what and why."""
+"""What our compiler lacks, PyTorch runs. The answer is eager's; the report says what and why."""
 
 import pytest
 
@@ -58,6 +58,7 @@ def test_a_graph_break_gives_two_graphs(same):
 
 X = torch.arange(24.0).reshape(4, 6)
 IMAGE = torch.linspace(-1, 1, 2 * 3 * 4 * 4).reshape(2, 3, 4, 4)
+LAST = IMAGE.to(memory_format=torch.channels_last)
 
 WHOLE = {  # no op is left to PyTorch
     "non-contiguous": (lambda x: x.relu() + 1, [X.t()]),
@@ -76,13 +77,14 @@ WHOLE = {  # no op is left to PyTorch
     "no size at all": (lambda x: x.sum() * 2, [X]),
     "size 0": (lambda x: x * 2 + 1, [torch.empty(0, 3)]),
     "a dict": (lambda x: {"a": x + 1, "b": [x.exp()]}, [X / 24]),
-    "channels last in": (lambda x: torch.relu(x) * 2, [IMAGE.to(memory_format=torch.channels_last)]),
+    "channels last in": (lambda x: torch.relu(x) * 2, [LAST]),
+    "channels last, pooled": (lambda x: nn.functional.adaptive_avg_pool2d(x + 1, 1), [LAST]),
     "a negated view": (lambda x: x * 2, [torch.tensor([1 + 2j, 3 - 4j]).conj().imag]),
     "a transposed result": (lambda x: (x * 2).transpose(0, 1), [X]),
 }
 
 PARTS = {  # something is
-    "complex": (lambda x: (x * torch.view_as_complex(x.reshape(2, 6, 2)).abs().sum()), [X]),
+    "complex": (lambda x: x * torch.view_as_complex(x.reshape(2, 6, 2)).abs().sum(), [X]),
     "bfloat16": (lambda x: (x.bfloat16() * 3).float() + 1, [X]),
     "sparse": (lambda x: torch.sparse.mm(x.to_sparse(), x.t()) + 1, [X]),
     "a size that depends on data": (lambda x: x[x > 3] * 2, [X]),
