@@ -7,8 +7,12 @@
     divide(...)     regions of ours, and what PyTorch runs
 
 AOTAutograd wraps what it gives us: around our code, it writes back what a model changes in place
-and makes views of results anew. Where it has nothing to do, its wrapper only takes time: what infers
-and neither mutates nor aliases is called directly.
+and makes views of results anew. Where it has nothing to do, its wrapper only takes time: a graph of
+inference that neither mutates nor aliases is called directly.
+
+What Dynamo does not capture never comes here, and is in no report: `TORCH_LOGS=graph_breaks` tells
+it. LSTM, GRU and RNN it captures only if `torch._dynamo.config.allow_rnn` is True; they are one
+kernel each then.
 
 Nothing of ours may stop a program that runs without us: whatever is raised here, except for wrong
 options, is noted in the report, and PyTorch runs the graph. Next room: `settings.py`.
