@@ -8,8 +8,8 @@
     2. ...
          left to PyTorch: aten.fft_rfft.default of net.py:14: this compiler has no rule for it
 
-A region is compiled in its first call: before that, its kernels are not there. Next room: the chip
-as a part of other compilers, `plugins/report.py`.
+A region is compiled in its first call: before that, its kernels are not there. Next room:
+`plugins/report.py`.
 """
 
 from __future__ import annotations
