@@ -201,7 +201,8 @@ def _as_strided(tensor: Tensor, like: Tensor) -> Tensor:
 
 
 def _size(argument: Any) -> Any:
-    return argument.shape if isinstance(argument, Tensor) else argument
+    """Strides count: those of the results follow from them."""
+    return (argument.shape, argument.stride()) if isinstance(argument, Tensor) else argument
 
 
 def _is_symbolic(node: fx.Node) -> bool:

@@ -3,10 +3,10 @@
     print(report())
 
     2 graphs, 9 ops: 8 in kernels of ours, 1 left to PyTorch
-    1. inference (net.py:12): 5 ops in 1 region, compiled for 1 set of sizes, 2 kernels
+    1. inference (net.py:12): 5 ops in 1 region, compiled 1 time, 2 kernels
          matmul_add_relu_0  from fc (net.py:12), relu (net.py:12)
     2. ...
-         left to PyTorch: aten.fft_rfft.default of net.py:14: this compiler has no rule for it
+         left to PyTorch: aten._fft_r2c.default of net.py:14: this compiler has no rule for it
 
 A region is compiled in its first call: before that, its kernels are not there. Next room:
 `plugins/report.py`.

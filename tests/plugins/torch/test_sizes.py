@@ -56,6 +56,13 @@ def test_only_so_many_sizes_are_kept(ours):
     assert graph.sizes == SIZES + 4  # 2 was thrown away and came again, the largest was kept
 
 
+def test_strides_follow_those_of_the_inputs(ours):
+    run = ours(lambda x: x * 2, dynamic=True)
+    for x in (torch.randn(3, 4), torch.randn(4, 3).t(), torch.randn(5, 2).t()):
+        with torch.no_grad():
+            assert run(x).stride() == (x * 2).stride()
+
+
 def test_symbols_around_an_op_that_is_left_to_pytorch(ours):
     def run(x):
         n, m = x.shape
