@@ -1,4 +1,4 @@
-"""What the tests of the backend need: it is registered, and each test begins without old graphs."""
+"""What the tests of the backend need: its name, and that each begins without old graphs."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,12 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("llvmlite")
 
-from torch._dynamo import list_backends, register_backend  # noqa: E402
-
-from course_lib.plugins.torch import course  # noqa: E402
-
-if "course" not in list_backends(exclude_tags=()):
-    register_backend(course, name="course")
+import course_lib.plugins.torch  # noqa: E402, F401  # where it is not installed, "course" is known now
 
 
 @pytest.fixture
