@@ -82,7 +82,7 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
 
 
 SPELLED: dict[Any, Any] = {
-    torch._transformer_encoder_layer_fwd: encoder_layer,
+    torch._transformer_encoder_layer_fwd: encoder_layer,  # pyright: ignore[reportPrivateImportUsage]
     F.instance_norm: instance_norm,
     F.adaptive_avg_pool2d: adaptive_avg_pool2d,
     F.interpolate: interpolate,
