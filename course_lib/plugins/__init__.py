@@ -1,4 +1,8 @@
-"""Our chip as a part of other compilers: one description of it, and a door for each of them.
+"""Our chip, and our compiler, as a part of other compilers.
+
+torch/       a backend of torch.compile, which needs no chip
+
+The others are doors to the chip: one description of it, and a door for each compiler.
 
 report.py    what every door says of a model: offloaded, clocks, bytes, refused and why
 ours.py      the door of our own partitioner, which the others are compared with

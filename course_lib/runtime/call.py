@@ -5,7 +5,7 @@
 Steps that have machine code usually run together (`llvm/entry.py`). One by one they run where
 somebody looks at what a single step does, and where numpy runs a step that has no machine code.
 
-Next room: `report.py`.
+Next room: `direct.py`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ Each is translated by one rule of `table.py`. Two choices are made here:
 - Weights become constants: the compiler may fold, pack and transpose them. A module that is still
   training changes its weights while it runs, so it is refused.
 
-Next: `whole.py`.
+Next: `captured.py`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from torch import fx
 from torch.export import ExportedProgram, default_decompositions
 from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
-from course_lib.frontend.provenance import UnsupportedOps, stamp
+from course_lib.frontend.provenance import UnsupportedOps
 from course_lib.frontend.torch import table as aten
+from course_lib.frontend.torch.calls import Calls, origin, tensor_type
 from course_lib.frontend.torch.rules import find_rule
 from course_lib.frontend.torch.whole import Whole, as_aten
 from course_lib.ir.graph.graph import Graph
@@ -78,7 +79,9 @@ def exported(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> E
         with TRACING, torch.no_grad(), Whole(), warnings.catch_warnings(), _unlogged():
             warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
             warnings.filterwarnings("ignore", ".*were assigned during export")  # nn.LSTM's weights
-            return as_aten(torch.export.export(module, inputs))
+            program = torch.export.export(module, inputs)
+        as_aten(program.graph_module)
+        return program
     except Exception as error:
         first = str(error).strip().splitlines()
         message = first[0] if first else repr(error)
@@ -147,7 +150,7 @@ def _refuse_data_dependent(program: ExportedProgram, name: str) -> None:
         value = node.meta.get("val")
         sizes = value.shape if isinstance(value, torch.Tensor) else ()
         if not all(isinstance(size, int) for size in sizes):
-            where = ", ".join(_origin(node))
+            where = ", ".join(origin(node))
             raise ValueError(
                 f"the torch model {name!r}: {node.target} (from {where}) gives a tensor of shape "
                 f"{tuple(sizes)}, which is not known at compile time: export with fixed sizes, and "
@@ -156,32 +159,20 @@ def _refuse_data_dependent(program: ExportedProgram, name: str) -> None:
 
 
 def _refuse_unknown(program: ExportedProgram, name: str) -> None:
-    missing = [(str(n.target), ", ".join(_origin(n))) for n in _unknown(program)]
+    missing = [(str(n.target), ", ".join(origin(n))) for n in _unknown(program)]
     if missing:
         raise UnsupportedOps(f"the torch model {name!r}", missing)
-
-
-def _origin(node: fx.Node) -> tuple[str, ...]:
-    """The path of the module whose forward called this op, such as `layer1.0.conv1`.
-
-    The outermost module has no path; its class name stands for it.
-    """
-    stack = list((node.meta.get("nn_module_stack") or {}).values())
-    if not stack:
-        return ()
-    path, kind = stack[-1]
-    return (path or str(kind).rsplit(".", 1)[-1],)
 
 
 # ── the translation ──
 
 
-class _Importer:
-    """Walks the exported program once; `values` maps each torch value to ours."""
+class _Importer(Calls):
+    """Walks the exported program once."""
 
     def __init__(self, program: ExportedProgram) -> None:
+        super().__init__()
         self.program = program
-        self.values: dict[fx.Node, Any] = {}
         self.inputs: list[Node] = []
 
     def graph(self, name: str, keep_dead: bool) -> Graph:
@@ -191,7 +182,7 @@ class _Importer:
             if node.op == "placeholder":
                 self.values[node] = self._placeholder(node, specs[node.name])
             elif node.op == "call_function":
-                self.values[node] = self._call(node)
+                self.values[node] = self.call(node, node.meta.get("val"))
             elif node.op == "output":
                 outputs = self._outputs(node)
             else:
@@ -215,36 +206,6 @@ class _Importer:
             raise ValueError(f"input {node.name}: cannot compile an input of kind {spec.kind.name}")
         return const(aten.array(tensors[spec.target]), name=spec.target)
 
-    def _call(self, node: fx.Node) -> Any:
-        """One ATen op, by its rule; every node that the rule makes gets the module's path."""
-        operands: list[Node] = []
-        origin = _origin(node)
-
-        def lookup(argument: fx.Node) -> Any:
-            value = self.values[argument]
-            if value is None and argument.op == "call_function":
-                raise ValueError(
-                    f"{node.target} (from {', '.join(origin)}) reads {argument.name}, a result of "
-                    "an op that this compiler computes only in part"
-                )
-            operands.extend(v for v in (value if isinstance(value, list) else [value])
-                            if isinstance(v, Node))  # fmt: skip
-            return value
-
-        args = fx.map_arg(node.args, lookup)
-        kwargs = fx.map_arg(node.kwargs, lookup)
-        rule = find_rule(node.target)
-        assert rule is not None, "unknown ops have been refused before"
-        try:
-            result = rule(*args, **kwargs)
-        except (ValueError, TypeError) as error:
-            where = f" (from {', '.join(origin)})" if origin else ""
-            raise ValueError(f"{node.target}{where}: {error}") from error
-        _check_types(node, result)
-        if isinstance(result, (list, tuple)):
-            return stamp(result, operands, origin)
-        return stamp([result], operands, origin, [node.name])[0]
-
     def _outputs(self, node: fx.Node) -> list[Node]:
         by_name = {n.name: n for n in self.program.graph.nodes}
         results = []
@@ -265,17 +226,6 @@ class _Importer:
         return results
 
 
-def _check_types(node: fx.Node, result: Any) -> None:
-    """PyTorch has recorded the type of every result: a rule that gives another one is wrong."""
-    wanted = node.meta.get("val")
-    many = isinstance(wanted, (list, tuple))
-    pairs = zip(result, wanted, strict=False) if many else [(result, wanted)]
-    for have, want in pairs:
-        if isinstance(have, Node) and isinstance(want, torch.Tensor):
-            type = TensorType(aten.element_type(want.dtype), tuple(want.shape))
-            assert have.type == type, f"{node.format_node()}: gives {have.type}, should be {type}"
-
-
 def _tensor_type(node: fx.Node) -> TensorType:
     """The type of an input."""
     value = node.meta["val"]
@@ -283,4 +233,4 @@ def _tensor_type(node: fx.Node) -> TensorType:
         raise ValueError(
             f"input {node.name} has a dynamic shape {tuple(value.shape)}: export with fixed sizes"
         )
-    return TensorType(aten.element_type(value.dtype), tuple(value.shape))
+    return tensor_type(value)
