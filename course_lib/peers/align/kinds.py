@@ -16,7 +16,7 @@ from functools import cache
 
 ROWS = {
     "attention": r"scaled_dot_product(?:_\w*?)?_attention|multi_?head_attention|flash_attention|attention",
-    "softmax": "softmax",
+    "softmax": "soft_?max",
     "matmul": "mat_?mul|gemm|b?mm|baddbmm|addmm|dot_general|dot|linear|dense|mmt4d|fully_connected",
     "conv": r"conv(?:olution)?(?:_?\d_?d)?",
     "norm": "batch_?norm(?:alization)?",
@@ -30,10 +30,12 @@ ROWS = {
     "|negf|select|where|masked_fill|reciprocal|min(?:imum)?f?|tanh|cmpf|compare|sign|rsqrt|sqrt",
     "movement": "reshape|transpose|permute(?:_dims)?|view|expand(?:_dims)?|expand_shape"
     "|collapse_shape|broadcast(?:_in_dim|_to)?|slice|squeeze|unsqueeze|copy|convert(?:_element_type)?"
-    "|cast|bitcast|contiguous|clone|identity|dropout|flatten|reorder|getitem|extract_slice|t|type_as",
+    "|cast|bitcast|contiguous|clone|identity|dropout|flatten|reorder|getitem|extract_slice|insert_slice|extract|load|store|import|export|barrier|t|type_as|to_memory_format|copy_",
     "constant": "constant|full|zeros|ones|iota|arange|parameter|const|empty|fill|init_tensor",
 }
-WORD = re.compile("|".join(f"(?P<{kind}>{row})" for kind, row in ROWS.items()).join(("_(?:", ")(?=_)")))
+WORD = re.compile(
+    "|".join(f"(?P<{kind}>{row})" for kind, row in ROWS.items()).join(("_(?:", ")(?=_)"))
+)
 
 
 @cache
