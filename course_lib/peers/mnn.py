@@ -98,7 +98,9 @@ class Mnn(Prepared):
                 ["mnnconvert", "-f", "MNN", "--modelFile", str(small), "--JsonFile", str(text)]
             )
         net = shortened(json.loads(text.read_text("utf-8")))
-        return {"converted": "\n".join(map(json.dumps, net.pop("oplists"))) + f"\n{json.dumps(net)}"}
+        return {
+            "converted": "\n".join(map(json.dumps, net.pop("oplists"))) + f"\n{json.dumps(net)}"
+        }
 
     def kernels(self) -> list[str]:
         """What a session of the file runs, in order: MNN calls us before each op. A `Raster` moves
