@@ -66,22 +66,27 @@ def _of_a_system(operation: Operation, stages: Mapping[str, str]) -> dict[str, F
     """Stage by stage: the kernels in which it was found lead to their code."""
     found: dict[str, Found] = {}
     called: set[str] = set()
+    trusted: bool | None = None
     for name, text in stages.items():
         statements = read(text) if len(text) < LONGEST else []
-        one, place = in_stage(operation, statements, text.splitlines())
+        if trusted is None:
+            trusted = operation.known <= {one.result for one in statements}
+        one, place = in_stage(operation, statements, text.splitlines(), trusted)
         if not one and (code := _functions(text, called)):
-            one = Found("by the kernel's name", code, tuple(sorted(called)))
+            lines, kernels = code
+            one = Found("by the kernel's name", lines, kernels)
         found[name] = one
-        called |= {kernel.calls for kernel in _kernels(place) if kernel.calls}
+        called |= {kernel.calls or kernel.word for kernel in _kernels(place)}
     return found
 
 
 def in_stage(
-    operation: Operation, statements: list[Statement], lines: list[str]
+    operation: Operation, statements: list[Statement], lines: list[str], trusted: bool
 ) -> tuple[Found, Place]:
-    """Where it stands in one dump."""
+    """Where it stands in one dump. `trusted`: the system was given the values' names, too."""
     places = _distinct(operation.pattern(statements))
-    how, place = _chosen(operation, places, statements)
+    names = operation.names | (operation.results if trusted else frozenset())
+    how, place = _chosen(operation, names, places, statements)
     if not place:
         return Found(f"not found: {how}"), []
     kernels = _kernels(place)
@@ -103,19 +108,20 @@ def _distinct(places: list[Place]) -> list[Place]:
 
 
 def _chosen(
-    operation: Operation, places: list[Place], statements: list[Statement]
+    operation: Operation, names: frozenset[str], places: list[Place], statements: list[Statement]
 ) -> tuple[str, Place]:
     """The place that is meant and how that is known, or why none is."""
-    named = [place for place in places if any(_says(operation, one) for one in place)]
+    named = [place for place in places
+             if any(_said(one) & names for one in place if one.kinds & operation.core)]  # fmt: skip
+    whole = [place for place in named if _has_all(operation, place)]
+    named = whole or named
     if len(named) == 1:
         return "by name", named[0]
     if len(named) > 1:
         return f"{len(named)} places have its names", []
     if not places:
-        alone = [one for one in statements if one.computes and _says(operation, one)]
-        if alone:
-            return "by name", alone
-        return "no statement has its names, and none its form", []
+        alone = _alone(operation, names, statements)
+        return ("by name", alone) if alone else ("nothing has its names, and nothing its form", [])
     if len(places) != operation.count:
         return f"{len(places)} places have its form, and the model has {operation.count}", []
     firsts = [place[0] for place in places]
@@ -124,15 +130,32 @@ def _chosen(
     return "by pattern", places[operation.which]
 
 
-def _says(operation: Operation, one: Statement) -> bool:
-    """Does a statement of its kinds, or one that no kind is known of, have one of its names?"""
-    fits = one.kinds & operation.core or one.kinds <= {"other"} or one.kinds == {"pointwise"}
-    return bool(fits) and any(_base(name) in operation.names for name in one.names)
+def _has_all(operation: Operation, place: Place) -> bool:
+    """Does it have a name of each part? A kernel may have one of its neighbours' too."""
+    said = frozenset().union(*map(_said, place))
+    return all(said & part for part in operation.each)
 
 
-def _base(name: str) -> str:
-    """Without what onnxruntime writes behind it when it changes a layout."""
-    return re.sub(r"_nchwc$", "", name)
+def _said(one: Statement) -> frozenset[str]:
+    """The names that it has, without what onnxruntime writes behind them."""
+    return frozenset(re.sub(r"_nchwc$", "", name) for name in (*one.names, one.result) if name)
+
+
+def _alone(operation: Operation, names: frozenset[str], statements: list[Statement]) -> Place:
+    """Statements that have its names, where no form is to be seen: all of its parts, or none."""
+    said = [one for one in statements if one.computes and _said(one) & names]
+    place = [one for one in said if one.kinds & operation.core]
+    kinds = frozenset().union(*(one.kinds for one in place))
+    if all(kinds & part for part in operation.parts):
+        return place
+    unknown = [one for one in said if one.kinds == {"other"} and _ends_it(operation, one)]
+    return unknown if len(unknown) == 1 and not place else []
+
+
+def _ends_it(operation: Operation, one: Statement) -> bool:
+    """Does what no kind is known of have names of several of its parts, and of the last one?"""
+    said = [bool(_said(one) & part) for part in operation.each]
+    return sum(said) > 1 and said[-1]
 
 
 def _kernels(place: Place) -> list[Statement]:
@@ -145,30 +168,31 @@ def _own_lines(one: Statement) -> range:
     return range(one.first, one.last + 1)
 
 
-def _functions(text: str, names: set[str]) -> dict[int, str]:
-    """The lines of functions of these names, in whatever language."""
+def _functions(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, ...]] | None:
+    """The lines of functions of these names, in whatever language, and which of them there are."""
     if not names:
-        return {}
-    lines, shown = text.splitlines(), {}
+        return None
+    lines, shown, found = text.splitlines(), {}, []
     any_of = "|".join(map(re.escape, sorted(names)))
     header = re.compile(
-        rf"^\s*(?:kernel @|define .*@\"?|(?:\w+ )*func\.func .*@|def |.*\bvoid\s+)(?:{any_of})\b"
-        rf"|^(?:{any_of})(?::| = async_compile)"
+        rf"^\s*(?:kernel @|define .*@\"?|(?:\w+ )*func\.func .*@|def |.*\bvoid\s+)(?P<a>{any_of})\b"
+        rf"|^(?P<b>{any_of})(?::| = async_compile)"
     )
     k = 0
     while k < len(lines):
-        if not header.match(lines[k]):
+        if not (match := header.match(lines[k])):
             k += 1
             continue
+        found.append(match["a"] or match["b"])
         end = _end(lines, k)
         shown |= {j + 1: lines[j] for j in range(k, end)}
         k = end
-    return shown
+    return (shown, tuple(dict.fromkeys(found))) if shown else None
 
 
 def _end(lines: list[str], start: int) -> int:
     """Behind the last line of a function: where its bracket closes, or the next label stands."""
-    if lines[start].rstrip().endswith(":") and not lines[start].lstrip().startswith("def"):
+    if lines[start].rstrip().endswith(":") and not lines[start].lstrip().startswith("def "):
         stops = (k for k in range(start + 1, len(lines)) if re.match(r"[A-Za-z_]\w*:", lines[k]))
         return next(stops, len(lines))
     margin = len(lines[start]) - len(lines[start].lstrip())
@@ -176,7 +200,7 @@ def _end(lines: list[str], start: int) -> int:
         line = lines[k]
         if re.match(r"\s*(?:\}|'''\))", line) and len(line) - len(line.lstrip()) <= margin:
             return k + 1
-        if lines[start].lstrip().startswith("def") and line.strip() and (
+        if lines[start].lstrip().startswith("def ") and line.strip() and (
             len(line) - len(line.lstrip()) <= margin
         ):
             return k

@@ -28,7 +28,7 @@ ROWS = {
     "max": "max(?:imum)?f?|maxnumf",
     "pointwise": "add|sub|mul|div|subtract|multiply|divide|true_divide|addf|subf|mulf|divf|neg|negate"
     "|negf|select|where|masked_fill|reciprocal|min(?:imum)?f?|tanh|cmpf|compare|sign|rsqrt|sqrt",
-    "movement": "reshape|transpose|permute(?:_dims)?|view|expand(?:_dims)?|expand_shape"
+    "movement": "reshape|relayout|transpose|permute(?:_dims)?|view|expand(?:_dims)?|expand_shape"
     "|collapse_shape|broadcast(?:_in_dim|_to)?|slice|squeeze|unsqueeze|copy|convert(?:_element_type)?"
     "|cast|bitcast|contiguous|clone|identity|dropout|flatten|reorder|getitem|extract_slice|insert_slice|extract|load|store|import|export|barrier|t|type_as|to_memory_format|copy_",
     "constant": "constant|full|zeros|ones|iota|arange|parameter|const|empty|fill|init_tensor",

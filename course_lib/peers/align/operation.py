@@ -30,14 +30,23 @@ class Operation:
     """What is looked for, and its place in the model.
 
     core      kinds that are it, whatever else stands between them
-    names     of the statements of its kinds, in the model's graph and in its ONNX file
+    parts     of each of these, it needs one kind at least
+    names     of the parts of the model from which its statements come: modules, nodes of the file
+    results   what their values are called, in the graph and the ONNX file; a system that was not
+              given one of these may use the same word for another value
+    each      of each of its parts in the model, names and results: who has all of them is it
+    known     what all values of the model's graph are called
     which     of how many places of the model's graph, from 0
     """
 
     title: str
     pattern: Pattern
     core: frozenset[str]
+    parts: tuple[frozenset[str], ...]
     names: frozenset[str]
+    results: frozenset[str]
+    each: tuple[frozenset[str], ...]
+    known: frozenset[str]
     which: int
     count: int
 
@@ -45,35 +54,51 @@ class Operation:
 def attention(model: object, which: int = 0) -> Operation:
     """softmax(Q K^T) V, with what scales, masks and rearranges the scores."""
     core = frozenset({"matmul", "softmax", "exp", "reduce_max", "reduce_sum", "attention"})
-    return _operation("softmax(QKᵀ)V", attentions, core, model, which)
+    parts = (frozenset({"matmul"}), frozenset({"softmax", "exp"}))
+    return _operation("softmax(QKᵀ)V", attentions, core, parts, model, which)
 
 
 def conv_relu(model: object, which: int = 0) -> Operation:
     """A convolution, batch norm where there is one, and ReLU."""
     core = frozenset({"conv", "norm", "relu"})
-    return _operation("conv + bn + relu", convolutions, core, model, which)
+    parts = (frozenset({"conv"}), frozenset({"relu", "max"}))
+    return _operation("conv + bn + relu", convolutions, core, parts, model, which)
 
 
 def _operation(
-    title: str, pattern: Pattern, core: frozenset[str], model: object, which: int
+    title: str,
+    pattern: Pattern,
+    core: frozenset[str],
+    parts: tuple[frozenset[str], ...],
+    model: object,
+    which: int,
 ) -> Operation:
     """ValueError in words if the model does not have it, or not so often."""
     given = model_of(model)
-    places = pattern(read(f"{given.graph}"))
+    graph = read(f"{given.graph}")
+    places = pattern(graph)
     if which >= len(places):
         raise ValueError(f"{given.name} has {len(places)} of {title}, so none is number {which}")
-    names = _names(places[which], core)
+    mine, others = places[which], [place for place in places if place is not places[which]]
+    results = _results(mine)
     for place in pattern(read(_onnx(given))):
-        if names & (found := _names(place, core)):
-            names |= found
-    shared = frozenset().union(*(_names(place, core) for k, place in enumerate(places) if k != which))
-    return Operation(title, pattern, core, names - shared, which, len(places))
+        theirs = [place] if results & _results(place) else []
+        mine, others = mine + sum(theirs, []), others + ([] if theirs else [place])
+    elsewhere = {name for place in others for one in place for name in one.names}
+    names = frozenset(name for one in mine for name in one.names) - elsewhere
+    known = _results([one for one in graph if one.computes])
+    parted: dict[str, frozenset[str]] = {}  # the graph and the file have the same results
+    for one in mine:
+        if one.kinds & core:
+            parted[one.result] = parted.get(one.result, frozenset()) | one.names | {one.result}
+    each = tuple(parted.values())
+    count = len(places)
+    return Operation(title, pattern, core, parts, names, results, each, known, which, count)
 
 
-def _names(place: Place, core: frozenset[str]) -> frozenset[str]:
-    """What its statements are called: no bare numbers, which every dump counts on its own."""
-    names = (name for one in place if one.kinds & (core | {"pointwise"}) for name in one.names)
-    return frozenset(name for name in names if not name.isdigit())
+def _results(place: Place) -> frozenset[str]:
+    """What its values are called: no bare numbers, which every dump counts on its own."""
+    return frozenset(one.result for one in place if one.result and not one.result.isdigit())
 
 
 def _onnx(model: Model) -> str:

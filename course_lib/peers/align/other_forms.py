@@ -57,7 +57,7 @@ def read_inductor(text: str) -> list[Statement]:
                 outs = buffers[:1]  # a library's kernel without a result works in place
             fresh = {name for name in outs if name not in values}
             made.operands = [values.get(name, name) for name in buffers if name not in fresh]
-            made.names = frozenset({*nodes, *filter(None, [found[1]])})
+            made.result, made.names = found[1] or "", frozenset(nodes)
             values |= dict.fromkeys([*outs, *filter(None, [found[1]])], made)
             done.append(made)
             nodes = []
@@ -79,6 +79,8 @@ def _program(text: str) -> Iterator[tuple[int, str]]:
 def _library(word: str, given: str) -> frozenset[str]:
     """What a call does, with what a library's kernel adds, multiplies or clips in the end."""
     found = set(kinds(word))
+    if word.startswith("cpp_fused"):  # named by the operations around it, too: these it calls
+        found = found - {"conv", "matmul", "attention"} or {"pointwise"}
     if "conv" in found or "matmul" in found:
         found |= {"relu"} if re.search(r"'(?:relu|hardtanh)'", given) else set()
         found |= {"sum"} if re.search(r"\bbinary\b", word) else set()
@@ -100,11 +102,12 @@ def read_openvino(text: str) -> list[Statement]:
             if one.get("name") in ("fused_names", "fused_names_0", "originalLayersNames"):
                 names |= set(one.get("value", "").split(","))
         names |= set((data.get("originalLayersNames") or "").split(","))
-        names |= {name for port in layer.iter("port") for name in port.get("names", "").split(",")}
+        results = {name for port in layer.iter("port") for name in port.get("names", "").split(",")}
         first = starts.get(number, 1)
         last = next((k for k in range(first, len(lines)) if "</layer>" in lines[k - 1]), first)
         made = Statement(first, last, word, kinds(word), calls=word)
         made.names = frozenset(name.strip() for name in names if name.strip())
+        made.result = next(iter(sorted(filter(None, results))), "")
         layers[number] = made
     for edge in net.iter("edge"):
         layers[edge.get("to-layer", "")].operands.append(layers[edge.get("from-layer", "")])
@@ -123,7 +126,7 @@ def read_mnn(text: str) -> list[Statement]:
         word = str(main.get("opType", layer["type"])) if layer["type"] != "Const" else "constant"
         common = main.get("common") or {}
         made = Statement(number, number, word, _mnn_kinds(layer["type"], word, common), calls=word)
-        made.names = frozenset({layer.get("name", "")})
+        made.result = layer.get("name", "")
         made.operands = [values.get(k, f"{k}") for k in layer.get("inputIndexes", [])]
         values |= dict.fromkeys(layer.get("outputIndexes", []), made)
         done.append(made)

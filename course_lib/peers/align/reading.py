@@ -34,15 +34,18 @@ HEADER = re.compile(
 TYPED = re.compile(r"^(?:\([^()]*\)|\w+\[[\d,<=]*\](?:\{[^}]*\})?)\s+(?=[a-z])")  # HLO: type first
 CALLED = re.compile(
     r"(?:call_tir\w*\(\s*cls\.|call_dps_packed\(\s*\"|flow\.dispatch\s+(?:@[\w$.]+::)*@|"
-    r"call\s+@|calls=%?)(?P<name>[\w$.]+)"
+    r"calls=%?)(?P<name>[\w$.]+)"
 )
 INFIX = re.compile(r"^(?P<a>[A-Za-z_]\w*) (?P<op>[-@*/+]) (?P<b>[\w.]+)\s*(?:;|$)")
 SIGNS = {"@": "matmul", "*": "mul", "/": "div", "+": "add", "-": "sub"}
 METHOD = re.compile(r"^(?P<self>[A-Za-z_]\w*)\.(?P<op>[a-z_]\w*)\((?!.*torch\.ops)")
 ORIGIN = re.compile(r'op_name="([^"]*)"|loc\((".*?"(?:, ".*?")*|#loc\d*)\)')
+VIEW = re.compile(r"^  view %([\w.]+) = %([\w.]+)", re.M)
+KERNEL = re.compile(r"^kernel @(\w+)\(.*\bloc\((.*)\) \{$", re.M)  # ours, in loops
 ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.M)
 WORDS = re.compile(r"[A-Za-z_0-9][\w.$-]*|\"[^\"]+\"")
 NUMBER = re.compile(r"[\d.eE+-]+|True|False|None")
+OURS = ("graph @", "program @")
 OPEN, CLOSE = "([{", ")]}"
 Values = dict[str, Statement]
 
@@ -54,9 +57,11 @@ def read_ssa(text: str) -> list[Statement]:
 
 class _Reader:
     def __init__(self, text: str) -> None:
-        self.lines = text.splitlines()
+        self.lines = text.splitlines() or [""]
         self.aliases = dict(ALIAS.findall(text))
+        self.views = dict(VIEW.findall(text))  # our programs list them first
         self.functions = self._functions()
+        self.kernels = {name: set(re.findall(r'"([^"]*)"', locs)) for name, locs in KERNEL.findall(text)}
         self.done: list[Statement] = []
 
     def statements(self) -> list[Statement]:
@@ -68,7 +73,19 @@ class _Reader:
         while at < len(self.lines):
             skipped = next((end for start, end in inlined if start == at), 0)
             at = skipped or self._one(at, len(self.lines), values, None)
-        return self.done
+        return self._alive(values) if self.lines[0].startswith(OURS) else self.done
+
+    def _alive(self, values: Values) -> list[Statement]:
+        """Those that a result needs: our graphs show what will be swept, too."""
+        returned = [line for line in self.lines if line.startswith("  return ")]
+        names = re.findall(r"%([\w.]+)", returned[-1]) if returned else []
+        todo = [values[name] for name in names if name in values]
+        alive = set()
+        while todo:
+            if (one := todo.pop()) not in alive:
+                alive.add(one)
+                todo += [*one.reads, *([one.outer] if one.outer else [])]
+        return [one for one in self.done if one in alive]
 
     def _functions(self) -> dict[str, tuple[list[str], int, int]]:
         """By name: the parameters, and the lines between its first and its last one."""
@@ -119,6 +136,7 @@ class _Reader:
                    outer: Statement | None) -> Statement:  # fmt: skip
         rest = found["rest"]
         word, operands, calls = _word(rest)
+        operands = [self.views.get(name, name) for name in operands]
         whole = " ".join([rest, *self.lines[at + 1 : end]]) if end - at < 400 else rest
         what = kinds(word) | self._reduced(word, rest) | _activation(rest)
         what = what - {"other"} or what
@@ -127,7 +145,9 @@ class _Reader:
                          if name in values or not NUMBER.fullmatch(name)]  # fmt: skip
         if "conv" in made.kinds and "com.microsoft" in word and len(made.operands) > 3:
             made.kinds |= {"sum"}  # onnxruntime's kernel adds what it finds there
-        made.names = frozenset({found["name"], *self._origins(found["node"], whole)})
+        made.result = found["name"]
+        made.names = frozenset(self._origins(found["node"], whole) | self.kernels.get(word, set()))
+        made.calls = made.calls or (word if word in self.kernels else "")
         return made
 
     def _inside(self, made: Statement, at: int, end: int, values: Values) -> Statement | None:

@@ -2,7 +2,7 @@
 
     statement.kinds     ->  {"matmul"}                    `kinds.py`
     statement.reads     ->  [Statement, ...]              those whose values it reads
-    statement.names     ->  {"softmax", "attention#8"}    what the dump calls it and its origin
+    statement.names     ->  {"attention#8"}               where in the model it came from
     statement.kernel    ->  the statement that it was fused into; itself, if into none
 
 Next room: `reading.py`.
@@ -22,6 +22,8 @@ class Statement:
     """`first` and `last` are line numbers of the text, from 1.
 
     operands  in order; a name for what no statement of the text computes: a weight, a parameter
+    result    what its value is called, which is another name in each system's graph
+    names     of parts of the model, from which it came
     calls     what it launches by name: a kernel, a dispatch, a function of the text
     """
 
@@ -30,6 +32,7 @@ class Statement:
     word: str
     kinds: frozenset[str]
     operands: list[Statement | str] = field(default_factory=list)
+    result: str = ""
     names: frozenset[str] = frozenset()
     outer: Statement | None = None
     inside: list[Statement] = field(default_factory=list)
