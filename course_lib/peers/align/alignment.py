@@ -1,16 +1,16 @@
-"""The same operation in the dumps of several systems: which lines of each stage are it, and how that
-is known.
+"""The same operation in the dumps of several systems: which lines of each stage are it, and how
+that is known.
 
     found = align(attention("block"), {"jax": stages, "iree": stages})
-    found["jax"]["optimized hlo"].how       ->  "by name"         a name of the model stands there
+    found["jax"]["optimized hlo"].how       ->  "by name"     a name of the model stands there
     found["jax"]["optimized hlo"].lines     ->  {81: "...", 84: "...", ...}
     found["jax"]["optimized hlo"].kernels   ->  ["fusion", ...]   those that compute it
     found.table(), found.stepper()
 
-By name: the dump names what the model's graph names, at statements of the right kind. By pattern: the
-dump has as many places of this form as the model's graph, and if there are several, each depends on
-the one before it, in both. In every other case it is not found, with the reason: that a place looks
-alike is not enough. Next room: `pages.py`.
+By name: the dump names what the model's graph names, at statements of the right kind. By pattern:
+the dump has as many places of this form as the model's graph, and if there are several, each
+depends on the one before it. In every other case it is not found, with the reason: that a place
+looks alike is not enough. Next room: `pages.py`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from course_lib.draw.base.picture import Picture
 from course_lib.peers.align.operation import Operation, Place
 from course_lib.peers.align.other_forms import read
+from course_lib.peers.align.pages import stepper_of, table_of
 from course_lib.peers.align.statement import Statement, in_order, users_of
 
 LONGEST = 400_000  # characters of a text that is read as statements; machine code is longer
@@ -50,7 +52,14 @@ class Alignment:
 
     operation: Operation
     systems: Mapping[str, Mapping[str, Found]]
-    texts: Mapping[str, Mapping[str, str]]
+
+    def table(self) -> Picture:
+        """Stages and systems, with how it was found in each."""
+        return table_of(self)
+
+    def stepper(self) -> Picture:
+        """The operation in each system's stages, page by page."""
+        return stepper_of(self)
 
     def __getitem__(self, system: str) -> Mapping[str, Found]:
         return self.systems[system]
@@ -59,7 +68,7 @@ class Alignment:
 def align(operation: Operation, dumps: Mapping[str, Mapping[str, str]]) -> Alignment:
     """The operation in every stage of every system. Nothing is run."""
     found = {system: _of_a_system(operation, stages) for system, stages in dumps.items()}
-    return Alignment(operation, found, dumps)
+    return Alignment(operation, found)
 
 
 def _of_a_system(operation: Operation, stages: Mapping[str, str]) -> dict[str, Found]:
@@ -93,8 +102,8 @@ def in_stage(
     numbers = sorted({k for one in place for k in _own_lines(one)})
     inside = [one for kernel in kernels for one in kernel.inside]
     others = [one.word for one in inside if one not in place and one.computes]
-    others += [kind for one in kernels if not one.inside
-               for kind in sorted(one.kinds - operation.core - {"pointwise", "movement"})]  # fmt: skip
+    apart = operation.core | {"pointwise", "movement", "max", "other"}
+    others += [kind for one in kernels if not one.inside for kind in sorted(one.kinds - apart)]
     shown = {k: lines[k - 1] for k in numbers}
     words = tuple(one.calls or one.word for one in kernels)
     return Found(how, shown, words, tuple(dict.fromkeys(others))), place
@@ -193,15 +202,19 @@ def _functions(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, .
 def _end(lines: list[str], start: int) -> int:
     """Behind the last line of a function: where its bracket closes, or the next label stands."""
     if lines[start].rstrip().endswith(":") and not lines[start].lstrip().startswith("def "):
-        stops = (k for k in range(start + 1, len(lines)) if re.match(r"[A-Za-z_]\w*:", lines[k]))
+        stops = (
+            k for k in range(start + 1, len(lines)) if re.match(r"[A-Za-z_][\w$.]*:", lines[k])
+        )
         return next(stops, len(lines))
     margin = len(lines[start]) - len(lines[start].lstrip())
     for k in range(start + 1, len(lines)):
         line = lines[k]
         if re.match(r"\s*(?:\}|'''\))", line) and len(line) - len(line.lstrip()) <= margin:
             return k + 1
-        if lines[start].lstrip().startswith("def ") and line.strip() and (
-            len(line) - len(line.lstrip()) <= margin
+        if (
+            lines[start].lstrip().startswith("def ")
+            and line.strip()
+            and (len(line) - len(line.lstrip()) <= margin)
         ):
             return k
     return len(lines)

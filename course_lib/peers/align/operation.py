@@ -1,10 +1,10 @@
 """One operation of a model: where it is in the model's own graph, and what it is called there.
 
     attention(model_of("block"))             softmax(Q K^T) V, the only one
-    conv_relu(model_of("resnet18"), 2)       the third convolution with batch norm and ReLU
+    conv_relu(model_of("resnet18"), 2)       the third convolution with batch norm, ReLU
 
-An operation is a pattern, a function that finds all places of a dump at which it stands, and the one
-of these that is meant. A pattern looks at kinds and at who reads what, never at names. Next room:
+An operation is a pattern, a function that finds all places of a dump at which it stands, and the
+one of these that is meant. A pattern looks at kinds and at who reads what, never at names. Next room:
 `alignment.py`.
 """
 
@@ -83,7 +83,8 @@ def _operation(
     results = _results(mine)
     for place in pattern(read(_onnx(given))):
         theirs = [place] if results & _results(place) else []
-        mine, others = mine + sum(theirs, []), others + ([] if theirs else [place])
+        mine = [*mine, *(one for place in theirs for one in place)]
+        others += [] if theirs else [place]
     elsewhere = {name for place in others for one in place for name in one.names}
     names = frozenset(name for one in mine for name in one.names) - elsewhere
     known = _results([one for one in graph if one.computes])
@@ -134,7 +135,9 @@ def _is_softmax(said: set[str]) -> bool:
     return "softmax" in said or {"exp", "reduce_sum"} <= said
 
 
-def _back(start: Statement, through: frozenset[str], until: str) -> tuple[set[Statement], set[Statement]]:
+def _back(
+    start: Statement, through: frozenset[str], until: str
+) -> tuple[set[Statement], set[Statement]]:
     """What is met on the way back from a value, and the statements of that kind at which it ends.
     What may not be passed ends it, too."""
     seen: set[Statement] = set()
@@ -151,7 +154,7 @@ def _back(start: Statement, through: frozenset[str], until: str) -> tuple[set[St
 
 
 def convolutions(statements: Sequence[Statement]) -> list[Place]:
-    """Each convolution whose result goes, scaled and shifted by constants at most, into ReLU alone."""
+    """Each convolution whose result goes, scaled and shifted by constants, into ReLU alone."""
     users = users_of(statements)
     places = []
     for conv in statements:

@@ -1,6 +1,6 @@
 """Dumps in which no line gives a name to a value: Inductor's Python, OpenVINO's XML, MNN's JSON.
 
-    read("async_compile.cpp_pybinding(...")  ->  the calls of the generated program, by their buffers
+    read("async_compile.cpp_pybinding(...")  ->  the calls of the generated program
     read("<net name=...")                    ->  the layers
     read('{"inputIndexes": [3], ...}')       ->  a layer a line
 
@@ -23,7 +23,9 @@ from course_lib.peers.align.statement import Statement
 BOUND = re.compile(r"^(\w+) = async_compile\.cpp_pybinding\(\[(.*?)\]", re.M)
 CALL = re.compile(r"^\s*(?:(buf\d+) = )?([A-Za-z_][\w.]*)\((.*)\)\s*(?:#.*)?$")
 ALIAS = re.compile(r"^\s*(buf\d+) = (?:reinterpret_tensor\()?(\w+)\b(?!\.|\()")
-BUFFER = re.compile(r"\b(?:buf\d+|arg\d+_\d+|_frozen_param\d+|primals_\d+|constant\d+|_tensor\w+)\b")
+BUFFER = re.compile(
+    r"\b(?:buf\d+|arg\d+_\d+|_frozen_param\d+|primals_\d+|constant\d+|_tensor\w+)\b"
+)
 NODES = re.compile(r"# Topologically Sorted Source Nodes: \[(.*?)\]")
 NO_CALL = ("assert_", "empty_strided", "reinterpret_tensor", "del", "args.clear", "return")
 

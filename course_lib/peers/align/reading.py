@@ -7,9 +7,8 @@
     lv1: R.Tensor((4, 16), "float32") = R.matmul(x, lv)             Relax
 
 A statement ends where its brackets are closed, so a group of our fusion and a `linalg.generic` are
-read with what stands inside them; a fusion of HLO and a call of another function of the text are read
-where they are called. Whose text is of another form is read in `other_forms.py`. Next room: that
-file.
+read with what stands inside them; a fusion of HLO and a dispatch of IREE are read where they are
+called. Whose text is of another form is read in `other_forms.py`. Next room: that file.
 """
 
 from __future__ import annotations
@@ -61,7 +60,9 @@ class _Reader:
         self.aliases = dict(ALIAS.findall(text))
         self.views = dict(VIEW.findall(text))  # our programs list them first
         self.functions = self._functions()
-        self.kernels = {name: set(re.findall(r'"([^"]*)"', locs)) for name, locs in KERNEL.findall(text)}
+        self.kernels = {
+            name: set(re.findall(r'"([^"]*)"', locs)) for name, locs in KERNEL.findall(text)
+        }
         self.done: list[Statement] = []
 
     def statements(self) -> list[Statement]:
@@ -190,7 +191,8 @@ class _Reader:
             return 0
         own.pop(found[1], None)
         given = made.operands[int(found[2]) : int(found[2]) + 1]
-        own |= {found[1]: value for value in given if isinstance(value, Statement)}
+        if given and isinstance(given[0], Statement):
+            own[found[1]] = given[0]
         return at + 1
 
     def _reduced(self, word: str, rest: str) -> set[str]:
