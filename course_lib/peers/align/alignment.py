@@ -2,10 +2,7 @@
 that is known.
 
     found = align(attention("block"), {"jax": stages, "iree": stages})
-    found["jax"]["optimized hlo"].how       ->  "by name"     a name of the model stands there
-    found["jax"]["optimized hlo"].lines     ->  {81: "...", 84: "...", ...}
-    found["jax"]["optimized hlo"].kernels   ->  ["fusion", ...]   those that compute it
-    found.table(), found.stepper()
+    found["jax"]["optimized hlo"].how       ->  "by name"
 
 By name: the dump names what the model's graph names, at statements of the right kind. By pattern:
 the dump has as many places of this form as the model's graph, and if there are several, each
@@ -17,52 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
-from course_lib.draw.base.picture import Picture
+from course_lib.peers.align.found import Alignment, Found
 from course_lib.peers.align.operation import Operation, Place
 from course_lib.peers.align.other_forms import read
-from course_lib.peers.align.pages import stepper_of, table_of
 from course_lib.peers.align.statement import Statement, in_order, users_of
 
 LONGEST = 400_000  # characters of a text that is read as statements; machine code is longer
-
-
-@dataclass(frozen=True)
-class Found:
-    """Of one stage: `how` is "by name", "by pattern", "by the kernel's name" or "not found: why".
-
-    lines     by number, from 1
-    kernels   what computes it, by the words of the dump, in order
-    others    what else is in these kernels
-    """
-
-    how: str
-    lines: Mapping[int, str] = field(default_factory=dict)
-    kernels: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.lines)
-
-
-@dataclass(frozen=True)
-class Alignment:
-    """By system and stage, in order."""
-
-    operation: Operation
-    systems: Mapping[str, Mapping[str, Found]]
-
-    def table(self) -> Picture:
-        """Stages and systems, with how it was found in each."""
-        return table_of(self)
-
-    def stepper(self) -> Picture:
-        """The operation in each system's stages, page by page."""
-        return stepper_of(self)
-
-    def __getitem__(self, system: str) -> Mapping[str, Found]:
-        return self.systems[system]
 
 
 def align(operation: Operation, dumps: Mapping[str, Mapping[str, str]]) -> Alignment:
@@ -72,34 +31,50 @@ def align(operation: Operation, dumps: Mapping[str, Mapping[str, str]]) -> Align
 
 
 def _of_a_system(operation: Operation, stages: Mapping[str, str]) -> dict[str, Found]:
-    """Stage by stage: the kernels in which it was found lead to their code."""
+    """Stage by stage. Where it was found leads on: to the code of its kernels, and to what says
+    from which values of an earlier stage it was made."""
     found: dict[str, Found] = {}
     called: set[str] = set()
-    trusted: bool | None = None
-    for name, text in stages.items():
+    names: Names | None = None
+    for stage, text in stages.items():
         statements = read(text) if len(text) < LONGEST else []
-        if trusted is None:
-            trusted = operation.known <= {one.result for one in statements}
-        one, place = in_stage(operation, statements, text.splitlines(), trusted)
+        if names is None:
+            given = operation.known <= {one.result for one in statements}
+            names = Names(operation.names, operation.results if given else frozenset())
+        one, place = in_stage(operation, statements, text.splitlines(), names)
         if not one and (code := _functions(text, called)):
-            lines, kernels = code
-            one = Found("by the kernel's name", lines, kernels)
-        found[name] = one
-        called |= {kernel.calls or kernel.word for kernel in _kernels(place)}
+            one = Found("by the kernel's name", *code)
+        found[stage] = one
+        called |= {kernel.calls for kernel in _kernels(place) if kernel.calls}
+        parts = frozenset(one.result for one in place if one.kinds & operation.core)
+        names = replace(names, nodes=names.nodes | parts)
     return found
 
 
+@dataclass(frozen=True)
+class Names:
+    """What a dump may say of the operation: parts of the model, values that the system was given
+    under these names, and values of its own earlier stages."""
+
+    parts: frozenset[str]
+    results: frozenset[str] = frozenset()
+    nodes: frozenset[str] = frozenset()
+
+    def of(self, one: Statement) -> frozenset[str]:
+        """Those that stand at a statement, without what onnxruntime writes behind them."""
+        values = {re.sub(r"_nchwc$", "", name) for name in (*one.names, one.result)}
+        return one.names & self.parts | values & self.results | one.nodes & self.nodes
+
+
 def in_stage(
-    operation: Operation, statements: list[Statement], lines: list[str], trusted: bool
+    operation: Operation, statements: list[Statement], lines: list[str], names: Names
 ) -> tuple[Found, Place]:
-    """Where it stands in one dump. `trusted`: the system was given the values' names, too."""
-    places = _distinct(operation.pattern(statements))
-    names = operation.names | (operation.results if trusted else frozenset())
-    how, place = _chosen(operation, names, places, statements)
+    """Where it stands in one dump."""
+    how, place = _chosen(operation, names, statements)
     if not place:
         return Found(f"not found: {how}"), []
     kernels = _kernels(place)
-    numbers = sorted({k for one in place for k in _own_lines(one)})
+    numbers = sorted({k for one in place for k in range(one.first, one.last + 1)})
     inside = [one for kernel in kernels for one in kernel.inside]
     others = [one.word for one in inside if one not in place and one.computes]
     apart = operation.core | {"pointwise", "movement", "max", "other"}
@@ -116,13 +91,12 @@ def _distinct(places: list[Place]) -> list[Place]:
                        for j, other in enumerate(places) if j != k)]  # fmt: skip
 
 
-def _chosen(
-    operation: Operation, names: frozenset[str], places: list[Place], statements: list[Statement]
-) -> tuple[str, Place]:
+def _chosen(operation: Operation, names: Names, statements: list[Statement]) -> tuple[str, Place]:
     """The place that is meant and how that is known, or why none is."""
+    places = _distinct(operation.pattern(statements))
     named = [place for place in places
-             if any(_said(one) & names for one in place if one.kinds & operation.core)]  # fmt: skip
-    whole = [place for place in named if _has_all(operation, place)]
+             if any(names.of(one) for one in place if one.kinds & operation.core)]  # fmt: skip
+    whole = [place for place in named if all(_parts_named(operation, names, place))]
     named = whole or named
     if len(named) == 1:
         return "by name", named[0]
@@ -139,42 +113,30 @@ def _chosen(
     return "by pattern", places[operation.which]
 
 
-def _has_all(operation: Operation, place: Place) -> bool:
-    """Does it have a name of each part? A kernel may have one of its neighbours' too."""
-    said = frozenset().union(*map(_said, place))
-    return all(said & part for part in operation.each)
+def _parts_named(operation: Operation, names: Names, place: Place) -> list[bool]:
+    """Of each part of the operation: is it named there? A kernel may have names of its neighbours,
+    too, but hardly of all parts."""
+    said = frozenset().union(*map(names.of, place))
+    return [bool(said & part) for part in operation.each]
 
 
-def _said(one: Statement) -> frozenset[str]:
-    """The names that it has, without what onnxruntime writes behind them."""
-    return frozenset(re.sub(r"_nchwc$", "", name) for name in (*one.names, one.result) if name)
-
-
-def _alone(operation: Operation, names: frozenset[str], statements: list[Statement]) -> Place:
-    """Statements that have its names, where no form is to be seen: all of its parts, or none."""
-    said = [one for one in statements if one.computes and _said(one) & names]
-    place = [one for one in said if one.kinds & operation.core]
+def _alone(operation: Operation, names: Names, statements: list[Statement]) -> Place:
+    """Statements that have its names, where no form is to be seen: all of its parts, or none; or
+    one statement of which no kind is known that has names of several parts and of the last."""
+    said = [one for one in statements if one.computes and names.of(one)]
+    place = [one for one in said if one.kinds & operation.core.union(*operation.parts)]
     kinds = frozenset().union(*(one.kinds for one in place))
     if all(kinds & part for part in operation.parts):
         return place
-    unknown = [one for one in said if one.kinds == {"other"} and _ends_it(operation, one)]
+    named = [(one, _parts_named(operation, names, [one])) for one in said if one.kinds == {"other"}]
+    unknown = [one for one, parts in named if sum(parts) > 1 and parts[-1]]
     return unknown if len(unknown) == 1 and not place else []
-
-
-def _ends_it(operation: Operation, one: Statement) -> bool:
-    """Does what no kind is known of have names of several of its parts, and of the last one?"""
-    said = [bool(_said(one) & part) for part in operation.each]
-    return sum(said) > 1 and said[-1]
 
 
 def _kernels(place: Place) -> list[Statement]:
     """What is launched for it, without what only names values anew."""
     kernels = dict.fromkeys(one.kernel for one in place if one.computes)
     return list(kernels)
-
-
-def _own_lines(one: Statement) -> range:
-    return range(one.first, one.last + 1)
 
 
 def _functions(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, ...]] | None:

@@ -4,8 +4,8 @@
     conv_relu(model_of("resnet18"), 2)       the third convolution with batch norm, ReLU
 
 An operation is a pattern, a function that finds all places of a dump at which it stands, and the
-one of these that is meant. A pattern looks at kinds and at who reads what, never at names. Next room:
-`alignment.py`.
+one of these that is meant. A pattern looks at kinds and at who reads what, never at names. Next
+room: `found.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from course_lib.peers.align.other_forms import read
-from course_lib.peers.align.statement import Statement, after, users_of
+from course_lib.peers.align.statement import Statement, after, fixed, users_of
 from course_lib.peers.model import Model, model_of
 
 Place = list[Statement]
@@ -85,6 +85,7 @@ def _operation(
         theirs = [place] if results & _results(place) else []
         mine = [*mine, *(one for place in theirs for one in place)]
         others += [] if theirs else [place]
+    others += [[one for one in graph if one.computes and one not in mine]]
     elsewhere = {name for place in others for one in place for name in one.names}
     names = frozenset(name for one in mine for name in one.names) - elsewhere
     known = _results([one for one in graph if one.computes])
@@ -169,15 +170,18 @@ def _activated(conv: Statement, users: dict[Statement, list[Statement]]) -> Plac
     if conv.kinds & {"relu", "sum"}:
         return place if "sum" not in conv.kinds else []
     while True:
-        readers = [one for one in users.get(place[-1], ()) if one is not place[-1]]
+        readers = users.get(place[-1], [])
+        known |= {one for one in readers
+                  if "cmp" in one.word and set(users.get(one, ())) < set(readers)}  # fmt: skip
+        readers = [one for one in readers if one not in known]
         if len(readers) != 1:
             return []
         (one,) = readers
-        if any(other.computes and other not in known for other in one.reads):
+        if any(other.computes and other not in known and not fixed(other) for other in one.reads):
             return []
         place.append(one)
         known.add(one)
-        if "relu" in one.kinds or ("max" in one.kinds and len(one.operands) == 2):
+        if "relu" in one.kinds or ("max" in one.kinds and len(one.operands) >= 2):
             return place
         if not one.kinds <= SCALED:
             return []

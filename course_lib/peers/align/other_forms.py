@@ -59,7 +59,7 @@ def read_inductor(text: str) -> list[Statement]:
                 outs = buffers[:1]  # a library's kernel without a result works in place
             fresh = {name for name in outs if name not in values}
             made.operands = [values.get(name, name) for name in buffers if name not in fresh]
-            made.result, made.names = found[1] or "", frozenset(nodes)
+            made.result, made.nodes = found[1] or "", frozenset(nodes)
             values |= dict.fromkeys([*outs, *filter(None, [found[1]])], made)
             done.append(made)
             nodes = []

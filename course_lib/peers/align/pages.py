@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import groupby, zip_longest
-from typing import TYPE_CHECKING
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.base.svg import shorten
 from course_lib.draw.plots.table import table
-
-if TYPE_CHECKING:
-    from course_lib.peers.align.alignment import Alignment, Found
+from course_lib.peers.align.found import Alignment, Found
 
 WIDE, MOST = 118, 44  # letters of a line, and lines of a stage, that are shown
 FEW = 3  # words of a list

@@ -141,6 +141,9 @@ class _Reader:
         whole = " ".join([rest, *self.lines[at + 1 : end]]) if end - at < 400 else rest
         what = kinds(word) | self._reduced(word, rest) | _activation(rest)
         what = what - {"other"} or what
+        read = [values[name] for name in operands if name in values]
+        if any("cmp" in one.word and set(one.reads) & set(read) for one in read):
+            what = {"max"}  # the greater one, or the smaller one, of a value and another
         made = Statement(at + 1, end, word, frozenset(what), outer=outer, calls=calls)
         made.operands = [values.get(name, name) for name in operands
                          if name in values or not NUMBER.fullmatch(name)]  # fmt: skip
@@ -231,6 +234,8 @@ def _word(rest: str) -> tuple[str, list[str], str]:
     method = METHOD.match(plain)
     found = re.match(r'(?:torch\.operator )?"?([A-Za-z_][\w.]*)"?', plain)
     word = method["op"] if method else found[1] if found else plain[:20]
+    if word == "call" and (of := re.search(r"call @([\w.]+)|to_apply=%?([\w.]+)", rest)):
+        word = of[1] or of[2]
     called = CALLED.search(rest)
     if called and not plain.startswith("fusion"):
         word = called["name"]
@@ -239,6 +244,7 @@ def _word(rest: str) -> tuple[str, list[str], str]:
     )
     body = re.split(r"\bmetadata=|\bto_apply=|\bcalls=| loc\(|body = graph", body)[0]
     body = re.sub(r"(?<!%)\{[^{}]*\}", "", body) if "%" in body else body
+    body = re.sub(r"\b[a-z_]\w*\s?=(?!=)", " ", body)  # dims = [0]
     names = [name.strip('"') for name in WORDS.findall(body)]
     if "%" in body:
         names = re.findall(r"%([\w.$-]+)", body)

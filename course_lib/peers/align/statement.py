@@ -24,6 +24,7 @@ class Statement:
     operands  in order; a name for what no statement of the text computes: a weight, a parameter
     result    what its value is called, which is another name in each system's graph
     names     of parts of the model, from which it came
+    nodes     results of an earlier stage of the same system, from which it came
     calls     what it launches by name: a kernel, a dispatch, a function of the text
     """
 
@@ -34,6 +35,7 @@ class Statement:
     operands: list[Statement | str] = field(default_factory=list)
     result: str = ""
     names: frozenset[str] = frozenset()
+    nodes: frozenset[str] = frozenset()
     outer: Statement | None = None
     inside: list[Statement] = field(default_factory=list)
     calls: str = ""
@@ -50,6 +52,21 @@ class Statement:
     def computes(self) -> bool:
         """Does it do more than to lay numbers out in another way?"""
         return not self.kinds <= ADDRESS_ONLY
+
+
+def fixed(one: Statement) -> bool:
+    """Is it computed from constants of the text alone, as the factor of a batch norm is?"""
+    seen: set[Statement] = set()
+    todo = [one]
+    while todo:
+        now = todo.pop()
+        if now in seen or now.kinds == {"constant"}:
+            continue
+        if not now.operands or any(isinstance(operand, str) for operand in now.operands):
+            return False
+        seen.add(now)
+        todo += now.reads
+    return True
 
 
 def users_of(statements: Iterable[Statement]) -> dict[Statement, list[Statement]]:
