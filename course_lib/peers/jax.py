@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -52,12 +53,13 @@ class Jax(Prepared):
         return [np.asarray(result) for result in self.compiled(*self.inputs)]
 
     def stages(self) -> dict[str, str]:
-        module = self.lowered.compiler_ir("stablehlo").operation
+        module: Any = self.lowered.compiler_ir("stablehlo")
+        hlo: Any = self.lowered.compiler_ir("hlo")
         return {
             "jaxpr": str(self.traced.jaxpr),
-            "stablehlo": module.get_asm(large_elements_limit=16),
-            "hlo": self.lowered.compiler_ir("hlo").as_hlo_text(),
-            "optimized hlo": self.compiled.as_text(),
+            "stablehlo": module.operation.get_asm(large_elements_limit=16),
+            "hlo": hlo.as_hlo_text(),
+            "optimized hlo": str(self.compiled.as_text()),
             **self.written(),
         }
 
@@ -73,7 +75,7 @@ class Jax(Prepared):
 
     def kernels(self) -> list[str]:
         """The instructions of the entry computation that run, in their order, with their origin."""
-        return instructions(self.compiled.as_text())
+        return instructions(str(self.compiled.as_text()))
 
 
 def instructions(hlo: str) -> list[str]:

@@ -156,6 +156,6 @@ def _names(module: Any) -> set[str]:
 
 
 def _relax(module: Any) -> str:
-    """The functions in Relax; before kernels are fused, those in TIR too."""
+    """The functions in Relax. Between FuseOps and FuseTIR, each kernel is one of them."""
     functions = {v: f for v, f in module.functions.items() if isinstance(f, relax.Function)}
     return tvm.IRModule(functions).script()

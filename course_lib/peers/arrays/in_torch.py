@@ -29,6 +29,7 @@ from typing import Any
 import numpy
 import torch
 from torch import fx
+from torch.fx.proxy import GraphAppendingTracer
 from torch.nn import functional
 
 from course_lib.ir.graph.graph import Graph, value_names
@@ -49,7 +50,7 @@ def in_torch(graph: Graph) -> fx.GraphModule:
     return _Writing(graph).module()
 
 
-class _Writing(fx.proxy.GraphAppendingTracer):
+class _Writing(GraphAppendingTracer):
     """One module as it grows: calls on proxies become lines of its forward."""
 
     def __init__(self, graph: Graph) -> None:
@@ -186,7 +187,8 @@ def _batch_norm(np: Library, node: Node, x: Any, scale: Any, shift: Any, mean: A
 def _window(node: Node) -> tuple[int, list[int], list[int]]:
     """The number of spatial axes, the strides and the dilations."""
     rank = node.inputs[0].type.rank - 2
-    return rank, *(list(node.attrs[name] or [1] * rank) for name in ("strides", "dilations"))
+    strides, dilations = (list(node.attrs[k] or [1] * rank) for k in ("strides", "dilations"))
+    return rank, strides, dilations
 
 
 def _pads(node: Node, fill: float, x: Any) -> tuple[Any, list[int]]:
@@ -319,7 +321,7 @@ NAMES["scattered"] = _scattered
 def _grid_sample(np: Library, node: Node, x: Any, grid: Any) -> Any:
     """Images of one axis get a second one, in whose middle the positions are."""
     attrs = node.attrs
-    mode = {"linear": "bilinear", "cubic": "bicubic"}.get(attrs["mode"], attrs["mode"])
+    mode = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}[attrs["mode"]]
     if node.type.rank == 3:
         x, grid = x.unsqueeze(2), functional.pad(grid, [0, 1]).unsqueeze(1)
     y = functional.grid_sample(x, grid, mode, attrs["padding"], attrs["aligned"])

@@ -119,7 +119,8 @@ def _reduction(np: Library, node: Node, x: Any) -> Any:
     return np.astype(function(x, axes, keepdims=node.attrs["keepdims"]), kind)
 
 
-@writes(SHARED, "mean", fits=lambda node: node.inputs[0].type.rank and node.attrs["axes"] != ())
+@writes(SHARED, "mean", fits=lambda node: bool(normal_axes(
+    node.attrs["axes"], node.inputs[0].type.rank, "mean")))  # fmt: skip
 def _mean(np: Library, node: Node, x: Any) -> Any:
     axes = normal_axes(node.attrs["axes"], node.inputs[0].type.rank, "mean")
     return np.mean(x, axes, keepdims=node.attrs["keepdims"])
