@@ -34,7 +34,7 @@ ROWS = {
     "|convert(?:_element_type)?|to_memory_format|concat|concatenate|gather|repeat_interleave|repeat"
     "|cast|bitcast|contiguous|clone|identity|dropout|flatten|reorder|getitem|extract_slice"
     "|insert_slice|extract|load|store|import|export|barrier|t|type_as",
-    "constant": "constant|full|zeros|ones|iota|arange|parameter|const|empty|fill|init_tensor",
+    "constant": "constant|full|zeros|ones|iota|arange|const|empty|fill|init_tensor",
 }
 WORD = re.compile(
     "|".join(f"(?P<{kind}>{row})" for kind, row in ROWS.items()).join(("_(?:", ")(?=_)"))

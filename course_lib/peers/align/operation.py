@@ -167,7 +167,7 @@ def convolutions(statements: Sequence[Statement]) -> list[Place]:
 def _activated(conv: Statement, users: dict[Statement, list[Statement]]) -> Place:
     """From a convolution to its ReLU; nothing, if something else comes between them."""
     place, known = [conv], {conv}
-    if conv.kinds & {"relu", "sum"}:
+    if conv.kinds & {"relu", "max", "sum"}:
         return place if "sum" not in conv.kinds else []
     while True:
         readers = users.get(place[-1], [])

@@ -39,6 +39,7 @@ INFIX = re.compile(r"^(?P<a>[A-Za-z_]\w*) (?P<op>[-@*/+]) (?P<b>[\w.]+)\s*(?:;|$
 SIGNS = {"@": "matmul", "*": "mul", "/": "div", "+": "add", "-": "sub"}
 METHOD = re.compile(r"^(?P<self>[A-Za-z_]\w*)\.(?P<op>[a-z_]\w*)\((?!.*torch\.ops)")
 ORIGIN = re.compile(r'op_name="([^"]*)"|loc\((".*?"(?:, ".*?")*|#loc\d*)\)')
+GIVEN = re.compile(r"graph @|\s*(?:func|util)\.func\b|\w+ \(.*\) => \(.*\{$")
 VIEW = re.compile(r"^  view %([\w.]+) = %([\w.]+)", re.M)
 KERNEL = re.compile(r"^kernel @(\w+)\(.*\bloc\((.*)\) \{$", re.M)  # ours, in loops
 ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.M)
@@ -72,14 +73,25 @@ class _Reader:
         values: Values = {}
         at = 0
         while at < len(self.lines):
+            values |= self._given(at)
             skipped = next((end for start, end in inlined if start == at), 0)
             at = skipped or self._one(at, len(self.lines), values, None)
         return self._alive(values) if self.lines[0].startswith(OURS) else self.done
+
+    def _given(self, at: int) -> Values:
+        """The inputs that a header names: no constants, whatever reads them."""
+        line = self.lines[at]
+        if not GIVEN.match(line):
+            return {}
+        names = re.findall(r"%(\w+): |(?:float|int\d*)\[[^\]]*\] (\w+)", line.split("->")[0])
+        names = [a or b for a, b in names]
+        return {name: Statement(at + 1, at + 1, "input", frozenset({"other"})) for name in names}
 
     def _alive(self, values: Values) -> list[Statement]:
         """Those that a result needs: our graphs show what will be swept, too."""
         returned = [line for line in self.lines if line.startswith("  return ")]
         names = re.findall(r"%([\w.]+)", returned[-1]) if returned else []
+        names = [self._viewed(name) for name in names]
         todo = [values[name] for name in names if name in values]
         alive = set()
         while todo:
@@ -87,6 +99,12 @@ class _Reader:
                 alive.add(one)
                 todo += [*one.reads, *([one.outer] if one.outer else [])]
         return [one for one in self.done if one in alive]
+
+    def _viewed(self, name: str) -> str:
+        """Of which value it is a view."""
+        while name in self.views:
+            name = self.views[name]
+        return name
 
     def _functions(self) -> dict[str, tuple[list[str], int, int]]:
         """By name: the parameters, and the lines between its first and its last one."""
@@ -137,7 +155,7 @@ class _Reader:
                    outer: Statement | None) -> Statement:  # fmt: skip
         rest = found["rest"]
         word, operands, calls = _word(rest)
-        operands = [self.views.get(name, name) for name in operands]
+        operands = [self._viewed(name) for name in operands]
         whole = " ".join([rest, *self.lines[at + 1 : end]]) if end - at < 400 else rest
         what = kinds(word) | self._reduced(word, rest) | _activation(rest)
         what = what - {"other"} or what
