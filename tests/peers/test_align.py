@@ -6,6 +6,7 @@ reason is said.
 
 import math
 from functools import cache
+from pathlib import Path
 
 import pytest
 import torch
@@ -19,6 +20,7 @@ from course_lib.peers.align.other_forms import read
 from course_lib.peers.model import model_of
 from course_lib.peers.peer import PEERS, lacking, peer
 from course_lib.peers.running import Running
+from course_lib.recorded import read as read_recording
 
 SYSTEMS = ["course", "onnxruntime", "openvino", "mnn", "jax", "iree"]
 
@@ -93,6 +95,18 @@ def test_both_operations_are_found_in_an_unseen_model(system, missing):
             text = stages[stage].splitlines()
             assert all(text[number - 1] == line for number, line in one.lines.items())
             assert one or one.how.startswith("not found: ")
+
+
+def test_torch_compile_says_from_which_nodes_a_kernel_was_made():
+    """As recorded, because it compiles for too long: between the products, one kernel."""
+    stages = dict(read_recording(Path(__file__).with_name("mixed_by_torch.txt")).texts)
+    found = align(attention(mixed()), {"torch.compile": stages})["torch.compile"]
+    assert (found["fx graph"].how, found["code"].how) == ("by pattern", "by name")
+    first, between, last = found["code"].kernels
+    assert first == last == "extern_kernels.bmm" and "softmax" in between
+    found = align(conv_relu(mixed()), {"torch.compile": stages})["torch.compile"]
+    assert found["code"].how == "by name" and len(found["code"].kernels) == 2
+    assert found["code"].kernels[0] == "extern_kernels.convolution"
 
 
 def test_ours_needs_three_kernels_for_attention_and_one_for_the_convolution():

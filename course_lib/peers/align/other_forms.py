@@ -58,7 +58,8 @@ def read_inductor(text: str) -> list[Statement]:
             if not found[1] and not outs:
                 outs = buffers[:1]  # a library's kernel without a result works in place
             fresh = {name for name in outs if name not in values}
-            made.operands = [values.get(name, name) for name in buffers if name not in fresh]
+            read = [name for name in buffers if name not in fresh]
+            made.operands = [values[name] if name in values else name for name in read]
             made.result, made.nodes = found[1] or "", frozenset(nodes)
             values |= dict.fromkeys([*outs, *filter(None, [found[1]])], made)
             done.append(made)
