@@ -51,7 +51,7 @@ def read_inductor(text: str) -> list[Statement]:
             nodes = found[1].split(", ")
         elif (found := CALL.match(line)) and not found[2].startswith(NO_CALL):
             given = found[3]
-            buffers = BUFFER.findall(given)
+            buffers: list[str] = BUFFER.findall(given)
             made = Statement(number, number, found[2], _library(found[2], given), calls=found[2])
             outs = [buffers[k] for k in written.get(found[2], ()) if k < len(buffers)]
             outs += re.findall(r"out=(?:reinterpret_tensor\()?(\w+)", given)
@@ -59,7 +59,7 @@ def read_inductor(text: str) -> list[Statement]:
                 outs = buffers[:1]  # a library's kernel without a result works in place
             fresh = {name for name in outs if name not in values}
             read = [name for name in buffers if name not in fresh]
-            made.operands = [values[name] if name in values else name for name in read]
+            made.operands = [values.get(name, name) for name in read]
             made.result, made.nodes = found[1] or "", frozenset(nodes)
             values |= dict.fromkeys([*outs, *filter(None, [found[1]])], made)
             done.append(made)
