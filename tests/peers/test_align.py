@@ -210,6 +210,22 @@ def test_a_fusion_of_hlo_is_read_where_it_is_called():
     assert alone is None
 
 
+RELAX = """class Module:
+    @R.function
+    def main(q: R.Tensor((4, 8), dtype="float32"), k: R.Tensor((4, 8), dtype="float32")):
+        with R.dataflow():
+            lv: R.Tensor((8, 4), dtype="float32") = R.permute_dims(k, axes=[1, 0])
+            lv1 = R.call_tir(fused_matmul1_divide, (q, lv), out_ty=R.Tensor((4, 4), "float32"))
+            lv2 = R.call_tir(cls.softmax, (lv1,), out_ty=R.Tensor((4, 4), dtype="float32"))
+            gv = R.call_tir(matmul2, (lv2, k), out_ty=R.Tensor((4, 8), dtype="float32"))
+"""
+
+
+def test_a_kernel_of_tvm_is_named_where_it_is_called():
+    (place,) = attentions(read(RELAX))
+    assert [one.calls for one in place] == ["fused_matmul1_divide", "softmax", "matmul2"]
+
+
 def test_a_kernel_of_inductor_reads_what_was_written_last():
     code = """async_compile = AsyncCompile()
 cpp_fused_relu_0 = async_compile.cpp_pybinding(['float*', 'const float*'], r''' ''')

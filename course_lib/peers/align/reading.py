@@ -22,7 +22,7 @@ from course_lib.peers.align.statement import Statement
 RESULT = re.compile(
     r"""^\s*(?:ROOT\s+)?(?:\[(?P<node>"[^"]*"|[^\]"]*)\]\s*)?
         %?"?(?P<name>[A-Za-z_0-9][\w.$-]*)"?(?::\d+)?\s*
-        (?::\s*(?:"[^"]*"|R\.[^=]*?\)|[\w.]+))?\s=\s(?P<rest>\S.*)$""",
+        (?::\s*(?:"[^"]*"|R\..*?\)(?=\s=\s)|[\w.]+))?\s=\s(?P<rest>\S.*)$""",
     re.X,
 )
 HEADER = re.compile(
@@ -32,7 +32,7 @@ HEADER = re.compile(
 )
 TYPED = re.compile(r"^(?:\([^()]*\)|\w+\[[\d,<=]*\](?:\{[^}]*\})?)\s+(?=[a-z])")  # HLO: type first
 CALLED = re.compile(
-    r"(?:call_tir\w*\(\s*cls\.|call_dps_packed\(\s*\"|flow\.dispatch\s+(?:@[\w$.]+::)*@|"
+    r"(?:call_tir\w*\(\s*(?:cls\.)?(?=[A-Za-z])|call_dps_packed\(\s*\"|flow\.dispatch\s+(?:@[\w$.]+::)*@|"
     r"calls=%?)(?P<name>[\w$.]+)"
 )
 INFIX = re.compile(r"^(?P<a>[A-Za-z_]\w*) (?P<op>[-@*/+]) (?P<b>[\w.]+)\s*(?:;|$)")
