@@ -29,7 +29,6 @@ from pathlib import Path
 from shutil import which
 from typing import Any, Literal
 
-from course_lib import __version__
 from course_lib.packages import PACKAGES, missing
 from course_lib.recorded import Recording
 
@@ -128,7 +127,7 @@ def _plain(data: Any) -> str:
 def version_of(name: str) -> str:
     """Of a package, as `pip` knows it, or of a program, as it says itself."""
     if name == OURSELVES:
-        return __version__
+        return import_module(OURSELVES).__version__
     if name in PACKAGES:
         return version(PACKAGES[name].pip or name).partition("+")[0]
     said = subprocess.run([name, "--version"], capture_output=True, text=True, check=True).stdout
