@@ -321,5 +321,3 @@ def test_llvm_compares_the_byte_only_because_nothing_overflows():
     assert "range(i32 -251, 260)" in optimized(wide)
     compared = f"define i1 @f(i32 %a) {{\n{body}%d = icmp slt i32 %c, 0\nret i1 %d\n}}"
     assert "add i32" in optimized(compared)
-
-
