@@ -19,7 +19,7 @@ import pytest
 
 # Heavy, not always installed, or not in every system.
 HEAVY = {
-    "IPython", "MNN", "distributed", "graphviz", "hypothesis", "islpy", "jax", "llvmlite",
+    "IPython", "MNN", "distributed", "graphviz", "hypothesis", "iree", "islpy", "jax", "llvmlite",
     "matplotlib", "nbclient", "nbformat", "nbgrader", "onnx", "onnxruntime", "openvino", "psutil",
     "resource", "tinygrad", "torch", "torch_mlir", "tqdm", "tvm", "xdsl",
 }  # fmt: skip
