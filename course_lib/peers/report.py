@@ -106,7 +106,7 @@ class Report:
         governor = f"governor {m['governor']}" if m["governor"] else ""
         facts = [
             ("date", m["date"]),
-            ("machine", f"{m['processor']}, {many} ({m['code_for']})"),
+            ("machine", ", ".join(filter(None, (m["processor"], many, m["code_for"])))),
             ("system", ", ".join(filter(None, (m["system"], f"Python {m['python']}", governor)))),
             ("busy", self._busy()),
             ("versions", ", ".join(filter(None, versions))),
