@@ -7,7 +7,7 @@ files are mapped into memory, so what the function writes is in them afterwards.
 JSON, what the last call returned and the processor time that its thread took for each one. Every
 call has so many seconds of processor time, and `WAITING` times as many by the clock; after that, a
 signal ends this process. Nothing but the standard library is imported, so that it starts quickly.
-Next room: `peers.py`.
+Next room: `accesses.py`.
 """
 
 from __future__ import annotations

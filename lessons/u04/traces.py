@@ -16,6 +16,7 @@ from typing import Any
 
 from course_lib.maker import maker
 from course_lib.memory.liveness import Interval, aligned
+from course_lib.models import build, example_inputs
 from course_lib.recorded import recorded
 
 Request = tuple[str, int]
@@ -63,8 +64,6 @@ def resnet18_in_pytorch() -> dict[str, str]:
     """The allocations of one call, by PyTorch's profiler, on one thread."""
     import torch
     from torch.profiler import ProfilerActivity, profile
-
-    from course_lib.models import build, example_inputs
 
     torch.set_num_threads(1)
     model, (x,) = build("resnet18"), map(torch.from_numpy, example_inputs("resnet18"))

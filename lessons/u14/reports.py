@@ -23,8 +23,11 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.maker import maker
 from course_lib.models import example_inputs
+from course_lib.plugins import ours
 from course_lib.plugins.report import PlugLayer, PlugReport
+from course_lib.plugins.tvm import door
 from course_lib.recorded import recorded
+from lessons.u14.annotate import NPU, block
 
 BY = {tool: recorded(__file__, f"{tool}.txt") for tool in ("ours", "tvm", "tinygrad")}
 TVM = BY["tvm"].version.partition(".post")[0]
@@ -54,29 +57,23 @@ def as_text(plug: PlugReport) -> str:
 
 @maker("course-lib", "course_lib", "llvmlite", seconds=10)
 def by_our_door() -> dict[str, str]:
-    from course_lib.plugins.ours import plug
-
-    return {"report": as_text(_through(plug))}
+    return {"report": as_text(_through(ours.plug))}
 
 
 @maker("tinygrad", "tinygrad", seconds=60)
 def by_tinygrads_door() -> dict[str, str]:
-    from course_lib.plugins.tinygrad.door import plug
+    from course_lib.plugins.tinygrad.door import plug  # tinygrad need not be installed
 
     return {"report": as_text(_through(plug)),
             "report, without our rule": as_text(_through(partial(plug, rule=False)))}  # fmt: skip
 
 
 def by_tvms_door() -> str:
-    from course_lib.plugins.tvm.door import plug
-
-    return as_text(_through(plug))
+    return as_text(_through(door.plug))
 
 
 def _through(plug: Callable[..., Any]) -> PlugReport:
     """The transformer block through a door."""
-    from lessons.u14.annotate import NPU, block
-
     return plug(block(), [np.asarray(x) for x in example_inputs("block")], NPU)[1]
 
 

@@ -9,7 +9,7 @@
     module @main { ...                          after that pass
 
 A recording answers for one text and one list of passes, and for nothing else.
-`makers.py` makes them. Next room: that file.
+What makes them is in the next room. Next room: `makers.py`.
 """
 
 from __future__ import annotations

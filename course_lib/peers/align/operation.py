@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from course_lib.peers.align.other_forms import read
 from course_lib.peers.align.statement import Statement, after, fixed, users_of
 from course_lib.peers.model import Model, model_of
+from course_lib.peers.onnxruntime import as_text
 
 Place = list[Statement]
 Pattern = Callable[[Sequence[Statement]], list[Place]]
@@ -104,8 +105,6 @@ def _results(place: Place) -> frozenset[str]:
 
 
 def _onnx(model: Model) -> str:
-    from course_lib.peers.onnxruntime import as_text  # onnx is heavy
-
     return as_text(model.onnx)
 
 

@@ -3,8 +3,8 @@
     table_of(found)     a column for each system, and in it its stages, from the model down
     stepper_of(found)   one page for each stage in which it was found, of one system after the other
 
-Stages one after the other that say the same are one row. Next room: the next system,
-`course_lib/peers/ours.py`.
+Stages one after the other that say the same are one row. Next room:
+`course_lib/peers/ours.py`, the next system.
 """
 
 from __future__ import annotations

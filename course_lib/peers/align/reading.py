@@ -8,7 +8,7 @@
 
 A statement ends where its brackets are closed, so a group of our fusion and a `linalg.generic` are
 read with what stands inside them; a fusion of HLO and a dispatch of IREE are read where they are
-called. Whose text is of another form is read in `other_forms.py`. Next room: that file.
+called. Whose text is of another form is read elsewhere. Next room: `other_forms.py`.
 """
 
 from __future__ import annotations
