@@ -246,3 +246,17 @@ def the_least_in_all(pays, given):
                     spec=TIES if tied else NAME,
                 )
             return
+
+
+PROGRAMS = [
+    ({"a": 0.0, "b": 500.0}, {"a": 1.0, "b": 0.5}, runs)
+    for runs in (1, 100, 999, 1000, 1001, 10**7)
+] + [({"b": 2.0, "a": 1.0}, {"a": 2.0, "b": 1.0}, runs) for runs in (0, 1, 2)]
+
+
+@checks("u18.pays", spec=[NAME, OFTEN, TIES])
+def a_few_programs(pays):
+    """Two systems, for few runs and for many."""
+    for given in PROGRAMS:
+        the_least_in_all(pays, given)
+    return f"{len(PROGRAMS)} programs"
