@@ -29,9 +29,9 @@ SYSTEMS = ("course", "course, Winograd", "torch eager", "torch.compile", "torch.
            "onnxruntime, none", "onnxruntime", "openvino", "mnn", "jax", "iree", "tvm",
            "tvm, tuned", "tinygrad")  # fmt: skip
 NEEDS = ("torch", "onnxruntime", "openvino", "MNN", "jax", "iree", "tvm", "tinygrad")
-REPEATED = ("course", "torch eager", "onnxruntime", "openvino", "mnn", "jax", "tvm", "tinygrad")
+REPEATED = ("course", "torch eager", "onnxruntime", "openvino", "mnn", "jax")
 NAME = "the systems of course_lib bench"
-ROUNDS, SPELL = 20, 0.1  # rounds, and seconds of one engine in each of them
+ROUNDS, SPELL = 12, 0.1  # rounds, and seconds of one engine in each of them
 Measure = Callable[[Sequence[Any], float], list[list[float]]]
 
 
