@@ -21,7 +21,7 @@ from course_lib.measure.duel import verdict
 from course_lib.measure.fair import fair_rounds
 from course_lib.measure.interval import interval
 from lessons.u18 import shown
-from lessons.u18.bench import FULL, MODELS, ROUNDS
+from lessons.u18.bench import FEW, FULL, MODELS, ROUNDS, WIDE
 from lessons.u18.evidence import FAULTS, logs
 from lessons.u18.evidence import shown as shown_logs
 from lessons.u18.experiments import KINDS, drawn_of, experiment
@@ -170,6 +170,12 @@ def test_the_recordings_hold_every_model_and_what_the_text_names():
             assert [full.ms(model, s) for s in systems] == sorted(
                 full.ms(model, s) for s in systems
             )
+
+
+def test_every_system_ran_mobilenet():
+    """Project 58: MobileNetV2 on TVM, onnxruntime and tinygrad, beside ours."""
+    assert {"course", "onnxruntime", "tvm", "tinygrad"} <= {*FULL.systems(WIDE)}
+    assert {len(FULL.rounds(WIDE, system)) for system in FULL.systems(WIDE)} == {FEW}
 
 
 def test_the_two_recordings_are_two():
