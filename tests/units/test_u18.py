@@ -26,6 +26,7 @@ from lessons.u18.evidence import FAULTS, logs
 from lessons.u18.evidence import shown as shown_logs
 from lessons.u18.experiments import KINDS, drawn_of, experiment
 from lessons.u18.machines import TROUBLES, Machine, drawn
+from lessons.u18.wild import by_timeit, by_torch
 
 TEXT = " ".join((COURSE / "notebooks/u18_benchmark.md").read_text("utf-8").split())
 HEARD = ["measure.fair_rounds", "measure.interval", "u18.faults", "u18.turns", "u18.pays"]
@@ -206,3 +207,10 @@ def test_every_trouble_makes_one_of_the_usual_ways_wrong():
         assert worst > 3 * shown.errors(
             shown.by(slot("measure.fair_rounds").reference), [trouble], 6
         )
+
+
+def test_other_timers_fail_where_the_text_says_so():
+    assert shown.errors(by_timeit, ["slower and slower"], 3, 3.0) > 5
+    assert shown.errors(by_timeit, ["coarse clock"], 3, 3.0) < 2
+    assert shown.errors(by_torch, ["coarse clock"], 3, 3.0) > 5
+    assert shown.errors(by_torch, ["clock rate"], 3, 3.0) > 5
