@@ -21,14 +21,15 @@ from course_lib.measure.duel import verdict
 from course_lib.measure.fair import fair_rounds
 from course_lib.measure.interval import interval
 from lessons.u18 import shown
-from lessons.u18.bench import FULL, MODELS
+from lessons.u18.bench import FEW, FULL, MODELS, ROUNDS, WIDE
 from lessons.u18.evidence import FAULTS, logs
 from lessons.u18.evidence import shown as shown_logs
 from lessons.u18.experiments import KINDS, drawn_of, experiment
 from lessons.u18.machines import TROUBLES, Machine, drawn
+from lessons.u18.wild import by_timeit, by_torch
 
 TEXT = " ".join((COURSE / "notebooks/u18_benchmark.md").read_text("utf-8").split())
-HEARD = ["measure.fair_rounds", "measure.interval", "u18.faults", "u18.order", "u18.pays"]
+HEARD = ["measure.fair_rounds", "measure.interval", "u18.faults", "u18.turns", "u18.pays"]
 
 
 @pytest.mark.parametrize("name", HEARD)
@@ -165,12 +166,17 @@ def test_the_recordings_hold_every_model_and_what_the_text_names():
         assert full.repeated() == FULL.repeated()
         for model in MODELS:
             systems = full.systems(model)
-            assert {len(full.rounds(model, system)) for system in systems} == {20}
+            assert {len(full.rounds(model, system)) for system in systems} == {ROUNDS}
             assert all(full.error(model, system) < 1e-4 for system in systems)
             assert [full.ms(model, s) for s in systems] == sorted(
                 full.ms(model, s) for s in systems
             )
-    assert {"tvm", "onnxruntime", "tinygrad"} <= {*FULL.systems("mobilenet_v2")}  # project 58
+
+
+def test_every_system_ran_mobilenet():
+    """Project 58: MobileNetV2 on TVM, onnxruntime and tinygrad, beside ours."""
+    assert {"course", "onnxruntime", "tvm", "tinygrad"} <= {*FULL.systems(WIDE)}
+    assert {len(FULL.rounds(WIDE, system)) for system in FULL.systems(WIDE)} == {FEW}
 
 
 def test_the_two_recordings_are_two():
@@ -201,3 +207,10 @@ def test_every_trouble_makes_one_of_the_usual_ways_wrong():
         assert worst > 3 * shown.errors(
             shown.by(slot("measure.fair_rounds").reference), [trouble], 6
         )
+
+
+def test_other_timers_fail_where_the_text_says_so():
+    assert shown.errors(by_timeit, ["slower and slower"], 3, 3.0) > 5
+    assert shown.errors(by_timeit, ["coarse clock"], 3, 3.0) < 2
+    assert shown.errors(by_torch, ["coarse clock"], 3, 3.0) > 5
+    assert shown.errors(by_torch, ["clock rate"], 3, 3.0) > 5

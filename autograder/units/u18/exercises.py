@@ -106,8 +106,8 @@ def report() -> Rubric:
     )  # fmt: skip
 
 
-@exercise("u18.order", unit=18, points=2, kind="inverse", further=True)
-def order(degree: int) -> str:
+@exercise("u18.turns", unit=18, points=2, kind="inverse", further=True)
+def turns(degree: int) -> str:
     """In which order should A and B run, so that no drift of this degree favours either?
 
     degree   from 0 to 6

@@ -71,7 +71,7 @@ def judged(fair_rounds: Any, machines: Sequence[Machine], what: str, spec: str) 
         raise Wrong(
             f"On a machine with this trouble, a ratio is {100 * error:.1f} % off.",
             spec=spec,
-            program=f"fair_rounds(timers, {machine.seconds:g}), {len(machines)} machines with: {what}",
+            program=f"fair_rounds(timers, {machine.seconds:g}) on a machine with: {what}",
             got=f"median of the ratios of engine 0 and engine {engine}: {got:.4f}; timers were "
             f"called {len(machine.runs)} times, in the order {_order(machine)}",
             expected=f"{machine.ratio(engine):.4f}, within 4 %",

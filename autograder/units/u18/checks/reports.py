@@ -169,19 +169,19 @@ IN_WHICH = "In which order should A and B run, so that no drift of this degree f
 FOR_AB = 'For degree 0, "AB" is right; for degree 1, "AB" is wrong, because B always runs later'
 
 
-@checks("u18.order", spec=["degree   from 0 to 6", IN_WHICH, LETTERS, DRIFT, SAME, ANY, FOR_AB])
-def no_drift_favours_either(order):
+@checks("u18.turns", spec=["degree   from 0 to 6", IN_WHICH, LETTERS, DRIFT, SAME, ANY, FOR_AB])
+def no_drift_favours_either(turns):
     """Degrees 0, 1, 2, 3 and 5."""
     for degree in (0, 1, 2, 3, 5):
-        balanced(order, degree)
+        balanced(turns, degree)
     return "degrees 0, 1, 2, 3 and 5"
 
 
-def balanced(order: Any, degree: int) -> None:
+def balanced(turns: Any, degree: int) -> None:
     """The powers of the places of A have the sums of those of B; Wrong if not."""
-    call = f"order({degree})"
+    call = f"turns({degree})"
     with shows(call):
-        got = order(degree)
+        got = turns(degree)
     if not isinstance(got, str) or not set(got) <= {"A", "B"} or not 0 < len(got) <= 256:
         raise Wrong(
             "The answer must be a text of A and B.", program=call, got=returned(got), spec=LETTERS
@@ -246,3 +246,17 @@ def the_least_in_all(pays, given):
                     spec=TIES if tied else NAME,
                 )
             return
+
+
+PROGRAMS = [
+    ({"a": 0.0, "b": 500.0}, {"a": 1.0, "b": 0.5}, runs)
+    for runs in (1, 100, 999, 1000, 1001, 10**7)
+] + [({"b": 2.0, "a": 1.0}, {"a": 2.0, "b": 1.0}, runs) for runs in (0, 1, 2)]
+
+
+@checks("u18.pays", spec=[NAME, OFTEN, TIES])
+def a_few_programs(pays):
+    """Two systems, for few runs and for many."""
+    for given in PROGRAMS:
+        the_least_in_all(pays, given)
+    return f"{len(PROGRAMS)} programs"

@@ -46,8 +46,8 @@ def a_second_run_confirms_them(claims):
             )
 
 
-@hidden("u18.order", seed=SEED)
-def other_degrees(order):
+@hidden("u18.turns", seed=SEED)
+def other_degrees(turns):
     """Degrees 4 and 6."""
     for degree in (4, 6):
-        balanced(order, degree)
+        balanced(turns, degree)

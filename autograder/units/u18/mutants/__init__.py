@@ -114,7 +114,7 @@ def three_in_a_round(timers, seconds):
 
 
 for _old, _new, _why in [
-    ("for timer in timers", "reversed(", "each engine is warmed by itself"),
+    ("_ROUNDS = 30", "_ROUNDS = ", "a round more or less is as good"),
     ("number = 1", "number = 2", "the first batch is a little longer"),
     ("number *= 2", "number *= 3", "the batches grow faster"),
     ("< seconds / 50", "<= seconds", "no batch takes exactly that long"),

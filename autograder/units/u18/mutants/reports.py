@@ -118,7 +118,7 @@ alternatives(
 )
 
 mutants(
-    "u18.order",
+    "u18.turns",
     in_turns=lambda degree: "AB" * 2**degree,
     one_after_the_other=lambda degree: "A" * 2**degree + "B" * 2**degree,
     there_and_back=lambda degree: "AB" if degree == 0 else "ABBA" * 2 ** (degree - 1),
@@ -127,18 +127,18 @@ mutants(
     four_degrees=("degree + 1", "min(degree, 4) + 1"),
     one_too_many=("range(2 ** (degree + 1))", "range(2 ** (degree + 1) + 1)"),
     digits=("'AB'", "'01'"),
-    a_list=lambda degree: [*slot("u18.order").reference(degree)],
+    a_list=lambda degree: [*slot("u18.turns").reference(degree)],
     far_too_long=("degree + 1", "degree + 4"),
     nothing=lambda degree: "",
 )
 alternatives(
-    "u18.order",
+    "u18.turns",
     the_other_begins=("'AB'", "'BA'"),
     longer_than_it_need_be=("degree + 1", "7"),
 )
 
 
-@alternative("u18.order")
+@alternative("u18.turns")
 def by_doubling(degree):
     text = "AB"
     for _ in range(degree):
@@ -146,7 +146,7 @@ def by_doubling(degree):
     return text
 
 
-@alternative("u18.order")
+@alternative("u18.turns")
 def for_each_degree_by_hand(degree):
     known = ["AB", "ABBA", "ABBABAAB"]
     text = known[min(degree, 2)]
@@ -194,5 +194,5 @@ def over_all_totals(compiling, running, runs):
     return [*compiling][totals.index(min(totals))]
 
 
-equivalent("u18.order", "2 ** (degree + 1)", "2 ** (degree + 2)",
+equivalent("u18.turns", "2 ** (degree + 1)", "2 ** (degree + 2)",
            because="an order that cancels one degree more is right, too")  # fmt: skip
