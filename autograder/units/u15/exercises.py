@@ -1,0 +1,164 @@
+"""Unit 15, torch.compile: its exercises.
+
+The bodies are our answers and never ship. What the notebook shows stands in lessons.
+Next room: lessons/u15/cache.py.
+"""
+
+from __future__ import annotations
+
+from autograder.check.rubrics import Rubric, Sample
+from course_lib.exercises import exercise
+from lessons.u15.cache import LIMIT, holds
+
+
+@exercise("u15.compiled", unit=15, points=3, kind="implement")
+def compiled(conditions: list[tuple], calls: list[tuple[dict, dict]]) -> list[int]:
+    """Say which calls make Dynamo compile a graph.
+
+    conditions  what the function asks about its sizes, such as ("n", "<", 16) or ("n", "==", "m")
+    calls       for each call, the sizes of its tensor by name, and its other arguments
+    returns     the numbers of the calls that compile, in order; the first call has number 0
+
+    A call compiles if no graph so far may be used for it. At most `LIMIT` graphs are compiled; a
+    call that would need one more runs without.
+
+    A size is dynamic in a graph if a graph before it was compiled for another value of it, and if
+    its own value is not 0 or 1. All other sizes are static. A graph may be used if all of this is
+    as it was when it was compiled: the other arguments, the static sizes, the answer to each
+    condition (`holds(condition, sizes)`), and which dynamic sizes were equal: those must be equal
+    again, while different ones may be anything. A dynamic size must be 2 or more.
+    """
+    graphs: list[tuple] = []
+    seen: dict[str, set[int]] = {}
+    numbers = []
+    for number, (sizes, others) in enumerate(calls):
+        if len(graphs) < LIMIT and not any(_usable(g, conditions, sizes, others) for g in graphs):
+            for name, size in sizes.items():
+                seen.setdefault(name, set()).add(size)
+            dynamic = [name for name, size in sizes.items() if len(seen[name]) > 1 and size > 1]
+            graphs.append((sizes, others, dynamic))
+            numbers.append(number)
+    return numbers
+
+
+def _usable(graph: tuple, conditions: list[tuple], sizes: dict, others: dict) -> bool:
+    """May this graph be used for a call with these arguments?"""
+    before, others_before, dynamic = graph
+    return (
+        others == others_before
+        and all(sizes[name] == before[name] for name in sizes if name not in dynamic)
+        and all(sizes[name] >= 2 for name in dynamic)
+        and all(holds(c, sizes) == holds(c, before) for c in conditions)
+        and all(sizes[a] == sizes[b] for a in dynamic for b in dynamic if before[a] == before[b])
+    )
+
+
+@exercise("u15.repaired", unit=15, points=3, kind="budget")
+def repaired() -> str:
+    """Write `scaled` anew, so that Dynamo captures it in fewer graphs.
+
+    returns  the text of a function `scaled(x, w)` that returns and prints what the one above does
+
+    One graph earns all points, and two earn half of them. The function may use what the one above
+    uses, and `torch.where`, `torch.maximum`, `torch.minimum` and `torch.clamp`: one definition
+    without loops, of at most 40 lines.
+    """
+    return """
+def scaled(x, w):
+    print("rows:", x.shape[0])
+    h = torch.relu(x @ w)
+    h = torch.where(h.mean() > 0.5, h / 2, h)
+    top = torch.clamp(h.max(), max=4.0)
+    return h * top
+"""
+
+
+@exercise("u15.functional", unit=15, points=3, kind="implement")
+def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
+    """Write a program without changes in place.
+
+    rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a
+             copy. ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place.
+             ("z", "add", x, y) and ("z", "mul", x, y) make a new array
+    returns  a program that computes the same, and for each name of `rows` the name in the new
+             program that holds its numbers at the end
+
+    The new program consists of "add", "mul", ("v", "slice", x, low, high), a copy of these numbers,
+    and ("y", "put", x, v, low, high), a copy of x in which v stands in the place of x[low:high]. No
+    name is defined twice, and names that are only read are the same arrays as in `rows`. A view of
+    a view is possible. The new program has at most four rows for each row of the old one, not
+    counting one more for each name at the end.
+    """
+    now: dict[str, str] = {}  # the name of an array's value
+    views: dict[str, tuple[str, int, int]] = {}  # an array, and which of its numbers
+    made: list[tuple] = []
+
+    def new(*row: str | int) -> str:
+        made.append((f"%{len(made)}", *row))
+        return made[-1][0]
+
+    def value(name: str) -> str:
+        if name not in views:
+            return now.get(name, name)
+        array, low, high = views[name]
+        return new("slice", now.get(array, array), low, high)
+
+    for name, op, *rest in rows:
+        if op == "view":
+            x, low, high = rest
+            array, start, _ = views.get(x, (x, 0, 0))
+            views[name] = array, start + low, start + high
+        elif op.endswith("_"):
+            changed = new(op[:-1], value(name), value(rest[0]))
+            if name not in views:
+                now[name] = changed
+            else:
+                array, low, high = views[name]
+                now[array] = new("put", now.get(array, array), changed, low, high)
+        else:
+            now[name] = new(op, *map(value, rest))
+    names = dict.fromkeys(x for row in rows for x in row if isinstance(x, str) and x != row[1])
+    return made, {name: value(name) for name in names}
+
+
+@exercise("u15.parts", unit=15, points=3, kind="implement")
+def parts(nodes: list[tuple], takes: set[str]) -> list[tuple]:
+    """Divide a graph between our compiler and PyTorch.
+
+    nodes    (name, op, operands), in an order in which they can run; an operand that is no node is
+             an input of the graph. The last node is the graph's output
+    takes    the ops that our compiler takes
+    returns  steps in the order in which they run: ("ours", names, reads, writes) for a part that
+             our compiler gets as a whole, ("torch", [name], reads, writes) for any other node
+
+    Each node is in one step; all nodes that our compiler takes are in its parts, and there are as
+    few parts as possible. The nodes of a part stand in an order in which they can run, and need not
+    be connected. `reads` names what the step needs from outside, and `writes` which of its nodes
+    others need, or the caller: each once, in any order. Everything that a step reads is there
+    before it runs.
+    """
+    ours = {name for name, op, _ in nodes if op in takes}
+    operands = {name: list(dict.fromkeys(reads)) for name, _, reads in nodes}
+    round_: dict[str, int] = {}
+    for name, reads in operands.items():  # a node of torch waits for the round of a part to end
+        waits = [round_[x] + (x in ours and name not in ours) for x in reads if x in round_]
+        round_[name] = max(waits, default=0)
+    steps = []
+    for number in sorted({*round_.values()}):
+        names = [name for name in operands if round_[name] == number]
+        steps += [[name] for name in names if name not in ours]
+        steps += [[name for name in names if name in ours]]
+    return [
+        (
+            "ours" if step[0] in ours else "torch",
+            step,
+            list(dict.fromkeys(x for name in step for x in operands[name] if x not in step)),
+            [name for name in step if name == nodes[-1][0] or _read_elsewhere(name, step, operands)],
+        )
+        for step in steps
+        if step
+    ]
+
+
+def _read_elsewhere(name: str, step: list[str], operands: dict[str, list[str]]) -> bool:
+    return any(name in reads for other, reads in operands.items() if other not in step)

@@ -1,0 +1,89 @@
+"""Programs of rows that may change arrays in place: shown, run with numpy, and written as torch.
+
+    ROWS = [("v", "view", "x", 0, 2), ("v", "mul_", "y"), ("z", "add", "x", "x")]
+    print(shown(ROWS))           v = x[0:2]      (a view)
+                                 v *= y
+                                 z = x + x
+    ran(ROWS, {"x": ..., "y": ...})              every name's numbers at the end
+    by_aot(ROWS, x=4, y=2)                       the same program after AOTAutograd
+
+Next room: division.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+Row = tuple[Any, ...]
+SIGN = {"add": "+", "mul": "*"}
+
+
+def shown(rows: Sequence[Row]) -> str:
+    """The program as a Python programmer would write it."""
+    return "\n".join(_line(row) for row in rows)
+
+
+def _line(row: Row) -> str:
+    name, op, *rest = row
+    if op == "view":
+        return f"{name} = {rest[0]}[{rest[1]}:{rest[2]}]  # a view"
+    if op == "slice":
+        return f"{name} = copy({rest[0]}[{rest[1]}:{rest[2]}])"
+    if op == "put":
+        return f"{name} = {rest[0]} with {rest[1]} at [{rest[2]}:{rest[3]}]"
+    if op.endswith("_"):
+        return f"{name} {SIGN[op[:-1]]}= {rest[0]}"
+    return f"{name} = {rest[0]} {SIGN[op]} {rest[1]}"
+
+
+def ran(rows: Sequence[Row], inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The numbers of every name at the end. Inputs are copied first."""
+    known = {name: value.copy() for name, value in inputs.items()}
+    for name, op, *rest in rows:
+        if op in ("view", "slice"):
+            x, low, high = rest
+            known[name] = known[x][low:high] if op == "view" else known[x][low:high].copy()
+        elif op == "put":
+            x, v, low, high = rest
+            known[name] = known[x].copy()
+            known[name][low:high] = known[v]
+        elif op.endswith("_"):
+            known[name][...] = computed(op[:-1], known[name], known[rest[0]])
+        else:
+            known[name] = computed(op, known[rest[0]], known[rest[1]])
+    return known
+
+
+def computed(op: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return a + b if op == "add" else a * b
+
+
+def in_torch(rows: Sequence[Row], inputs: Sequence[str]) -> Callable[..., Any]:
+    """A function of torch that does what the rows say, and returns the last one's array."""
+    lines = [f"def program({', '.join(inputs)}):"]
+    lines += [f"    {_line(row)}" for row in rows]
+    names: dict[str, Any] = {}
+    exec("\n".join([*lines, f"    return {rows[-1][0]}.clone()"]), names)
+    return names["program"]
+
+
+def by_aot(rows: Sequence[Row], **sizes: int) -> list[str]:
+    """The ATen operations that AOTAutograd makes of the program, in order."""
+    import torch
+    from torch._dynamo.backends.common import aot_autograd
+
+    seen: list[str] = []
+
+    def compiler(graph: Any, inputs: Any) -> Any:
+        seen.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
+        return graph.forward
+
+    torch._dynamo.reset()
+    called = torch.compile(in_torch(rows, [*sizes]), backend=aot_autograd(fw_compiler=compiler))
+    with torch.no_grad():
+        called(*(torch.ones(n) for n in sizes.values()))
+    torch._dynamo.reset()
+    return seen
