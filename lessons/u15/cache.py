@@ -9,15 +9,17 @@ The backend counts and gives the graph back, so no C++ is compiled. Next room: t
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from course_lib.draw.plots.table import table
 from lessons.u15.dynamo import counting
 
 LIMIT = 8  # torch._dynamo.config.recompile_limit
 COMPARE = {"<": operator.lt, ">": operator.gt, "==": operator.eq}
 Condition = tuple[str, str, Any]
 Call = tuple[dict[str, int], dict[str, Any]]
+BATCHES = (8, 4, 16, 1, 8, 2)
 
 
 def holds(condition: Condition, sizes: dict[str, int]) -> bool:
@@ -52,3 +54,45 @@ def written(conditions: list[Condition], call: Call) -> Callable[..., Any]:
     names: dict[str, Any] = {}
     exec("\n".join([*lines, "    return y"]), names)
     return names["asking"]
+
+
+def drawn_calls(rng: Any, conditions: int = 2) -> tuple[list[Condition], list[Call]]:
+    """A few conditions, and calls in which sizes and another argument vary."""
+    names = ["n", "m"][: int(rng.integers(1, 3))]
+    asks: list[Condition] = []
+    for _ in range(int(rng.integers(0, conditions + 1))):
+        name, compare = str(rng.choice(names)), str(rng.choice([*COMPARE]))
+        other = "m" if name == "n" and "m" in names and rng.random() < 0.4 else None
+        asks.append((name, compare, other or int(rng.integers(2, 12))))
+    most, flags = int(rng.choice([3, 6, 12])), rng.random() < 0.3
+    calls: list[Call] = []
+    for _ in range(int(rng.integers(2, 15))):
+        sizes = {name: int(rng.integers(0 if rng.random() < 0.1 else 1, most + 1)) for name in names}
+        calls.append((sizes, {"flag": bool(rng.random() < 0.5)} if flags else {}))
+    return asks, calls
+
+
+def calls_table(compiled: Callable[..., list[int]], sizes: Sequence[int] = BATCHES) -> Any:
+    """The calls of the course's transformer block with these batches of 16 tokens: which compile by
+    an answer to `u15.compiled`, and which by Dynamo."""
+    calls: list[Call] = [({"batch": n, "tokens": 16}, {}) for n in sizes]
+    mine, theirs = compiled([], calls), served(sizes)
+    rows = [[str(k), str(n), *("compiles" if k in found else "" for found in (mine, theirs))]
+            for k, n in enumerate(sizes)]  # fmt: skip
+    return table(rows, ["call", "sentences", "by your function", "the block, by Dynamo"])
+
+
+def served(sizes: Sequence[int] = BATCHES, **options: Any) -> list[int]:
+    """The numbers of the calls in which Dynamo compiles the course's block for these batches."""
+    import torch
+
+    from course_lib.models import build
+
+    numbers = []
+    with counting(build("block"), **options) as (called, graphs):
+        for number, size in enumerate(sizes):
+            before = len(graphs)
+            called(torch.zeros(size, 16, 256))
+            if len(graphs) > before:
+                numbers.append(number)
+    return numbers

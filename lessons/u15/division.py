@@ -10,13 +10,18 @@ Next room: kernels.py.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
+
+import numpy as np
+
+from course_lib.draw.plots.table import table
 
 Node = tuple[str, str, list[str]]
 Step = tuple[str, list[str], list[str], list[str]]
 Divide = Callable[[list[Node], set[str]], list[Step]]
-LINEAR = {"addmm", "bmm", "mm"}
 
 
 def in_order(nodes: list[Node], takes: set[str]) -> list[list[str]]:
@@ -42,9 +47,10 @@ def listed(graph: Any) -> list[Node]:
 
 
 def short(node: Any) -> str:
-    """aten.addmm.default is "addmm"; operator.getitem is "getitem"."""
-    name = getattr(node.target, "__name__", str(node.target))
-    return name.split(".")[0]
+    """aten.addmm.default is "addmm"; taking one result of several counts as the op that made it."""
+    if node.target is operator.getitem:
+        return short(node.args[0])
+    return getattr(node.target, "__name__", str(node.target)).split(".")[0]
 
 
 class Divided:
@@ -54,19 +60,16 @@ class Divided:
     ran       for each step, what runs it: "course", or "torch" where our compiler refused
     """
 
-    def __init__(self, graph: Any, inputs: Sequence[Any], divide: Divide, takes: set[str]) -> None:
+    def __init__(self, graph: Any, divide: Divide, takes: set[str]) -> None:
         self.graph, self.inputs = graph, [n.name for n in graph.graph.nodes if n.op == "placeholder"]
         self.nodes = {node.name: node for node in graph.graph.nodes}
         output = next(node for node in graph.graph.nodes if node.op == "output")
         self.outputs = [x.name if x is not None else None for x in output.args[0]]
         self.steps = divide(listed(graph), takes)
-        known = dict(zip(self.inputs, inputs, strict=True))
         self.functions, self.ran = [], []
         for who, names, reads, writes in self.steps:
             module = self._module(names, reads, writes)
-            values = module(*(known[x] for x in reads))
-            known |= dict(zip(writes, values, strict=True))
-            ours = who == "ours" and _ours(module, [known[x] for x in reads])
+            ours = who == "ours" and _ours(module, [self.nodes[x].meta["val"] for x in reads])
             self.functions.append(ours or module)
             self.ran.append("course" if ours else "torch")
 
@@ -81,7 +84,7 @@ class Divided:
             node = self.nodes[name]
             copies[name] = part.node_copy(node, lambda x: copies[x.name])
         part.output(tuple(copies[name] for name in writes))
-        return fx.GraphModule(self.graph, part)
+        return fx.GraphModule(self.graph, part).eval()
 
     def __call__(self, *inputs: Any) -> list[Any]:
         known = dict(zip(self.inputs, inputs, strict=True))
@@ -90,21 +93,84 @@ class Divided:
         return [None if name is None else known[name] for name in self.outputs]
 
 
-def _ours(module: Any, inputs: Sequence[Any]) -> Callable[..., Any] | None:
-    """A part as our compiler's machine code; None if it does not take it."""
+def _ours(module: Any, values: Sequence[Any]) -> Callable[..., Any] | None:
+    """A part as our compiler's machine code; None if it does not take it. It is compiled for values
+    of these shapes."""
     import torch
 
     from course_lib.compiler import compile
 
     try:
-        program = compile(module, [x.detach().numpy() for x in inputs])
+        program = compile(module, [np.zeros(tuple(x.shape), np.float32) for x in values])
     except ValueError:
         return None
 
     def called(*tensors: Any) -> list[Any]:
-        results = program(*(x.detach().numpy() for x in tensors))
-        listed = results if isinstance(results, (list, tuple)) else [results]
-        return [torch.from_numpy(x) for x in listed]
+        results = program(*tensors)
+        return [*results] if isinstance(results, tuple) else [results]
 
-    called.kernels = program.report().kernels if hasattr(program.report(), "kernels") else None
     return called
+
+
+def backend(divide: Divide, lacks: set[str], kept: list[Divided]) -> Callable[..., Any]:
+    """A backend of torch.compile: AOTAutograd's graph, divided between our compiler, which is said
+    to lack these ops, and PyTorch. What it makes is appended to `kept`."""
+    from torch._dynamo.backends.common import aot_autograd
+
+    def compiler(graph: Any, inputs: Any) -> Divided:
+        takes = {op for _, op, _ in listed(graph)} - lacks
+        kept.append(Divided(graph, divide, takes))
+        return kept[-1]
+
+    return aot_autograd(fw_compiler=compiler)
+
+
+@cache
+def listed_block() -> list[Node]:
+    """The nodes of the course's transformer block after AOTAutograd."""
+    from torch._dynamo.backends.common import aot_autograd
+
+    found: list[Node] = []
+
+    def compiler(graph: Any, inputs: Any) -> Any:
+        found.extend(listed(graph))
+        return graph.forward
+
+    _called(aot_autograd(fw_compiler=compiler))
+    return found
+
+
+def _called(backend: Any) -> float:
+    """The block through this backend: how far its result is from PyTorch's, at most."""
+    import torch
+
+    from course_lib.models import build, example_inputs
+
+    block, x = build("block"), torch.from_numpy(example_inputs("block")[0])
+    torch._dynamo.reset()
+    with torch.no_grad():
+        apart = float((torch.compile(block, backend=backend)(x) - block(x)).abs().max())
+    torch._dynamo.reset()
+    return apart
+
+
+LACKS: tuple[frozenset[str], ...] = (
+    frozenset(), frozenset({"gelu"}), frozenset({"t"}), frozenset({"t", "_softmax"}),
+)  # fmt: skip
+
+
+def divided_table(divide: Divide) -> Any:
+    """The block through `torch.compile` on our kernels, for compilers that lack some op."""
+    rows = []
+    for lacks in LACKS:
+        kept: list[Divided] = []
+        apart = _called(backend(divide, set(lacks), kept))
+        (one,) = kept
+        nodes = listed_block()
+        takes = {op for _, op, _ in nodes} - lacks
+        ours = sum(op in takes for _, op, _ in nodes)
+        rows.append([", ".join(sorted(lacks)) or "nothing", f"{ours} of {len(nodes)}",
+                     len(in_order(nodes, takes)), one.ran.count("course"), apart])  # fmt: skip
+    heads = ["our compiler lacks", "nodes that it takes", "parts, in the order of the nodes",
+             "parts, yours", "largest difference from PyTorch"]  # fmt: skip
+    return table(rows, heads, exact=heads[2:4])

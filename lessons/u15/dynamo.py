@@ -19,10 +19,16 @@ from typing import Any
 
 from course_lib.draw.plots.table import table
 
+# Guards of every graph, about PyTorch's own state.
+SILENT = ("CURRENT_DEVICE", "saved_tensors_hooks", "_indices')")
+
 
 @contextmanager
-def counting(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], list[Any]]]:
-    """The function as Dynamo runs it, from an empty cache, and the graphs as they come."""
+def counting(
+    function: Callable[..., Any], **options: Any
+) -> Iterator[tuple[Callable[..., Any], list[Any]]]:
+    """The function as Dynamo runs it, from an empty cache, and the graphs as they come. `options`
+    are those of `torch.compile`."""
     import torch
 
     graphs: list[Any] = []
@@ -34,7 +40,7 @@ def counting(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any],
     torch._dynamo.reset()
     try:
         with torch.no_grad():
-            yield torch.compile(function, backend=kept), graphs
+            yield torch.compile(function, backend=kept, **options), graphs
     finally:
         torch._dynamo.reset()
 
@@ -81,8 +87,6 @@ def guards(function: Callable[..., Any], *inputs: Any) -> list[str]:
     with redirect_stdout(StringIO()):
         said = torch._dynamo.explain(function)(*inputs)
     torch._dynamo.reset()
-    lines = []
-    for guard in said.out_guards or []:
-        for code in guard.code_list or []:
-            lines.append(re.sub(r"\s+", " ", code))
-    return list(dict.fromkeys(lines))
+    codes = [code for guard in said.out_guards or [] for code in guard.code_list or []]
+    told = [re.sub(r"\s+", " ", code) for code in codes if not any(w in code for w in SILENT)]
+    return list(dict.fromkeys(re.sub(r", \d{6,}\)", ", its address)", code) for code in told))

@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.draw.plots.table import table
+
 Row = tuple[Any, ...]
 SIGN = {"add": "+", "mul": "*"}
 
@@ -87,3 +89,35 @@ def by_aot(rows: Sequence[Row], **sizes: int) -> list[str]:
         called(*(torch.ones(n) for n in sizes.values()))
     torch._dynamo.reset()
     return seen
+
+
+SAMPLES: dict[str, tuple[list[Row], dict[str, int]]] = {
+    "no view": ([("x", "add_", "y"), ("z", "mul", "x", "x")], {"x": 4, "y": 4}),
+    "a view": ([("v", "view", "x", 1, 3), ("v", "add_", "y"), ("z", "mul", "x", "x")],
+               {"x": 4, "y": 2}),
+    "a view made before": ([("v", "view", "x", 1, 3), ("x", "mul_", "x"), ("z", "add", "v", "v")],
+                           {"x": 4}),
+    "a view of a view": ([("v", "view", "x", 1, 4), ("w", "view", "v", 1, 3), ("w", "mul_", "y"),
+                          ("z", "add", "v", "v")], {"x": 5, "y": 2}),
+}  # fmt: skip
+
+
+def functional_table(functional: Callable[..., Any]) -> Any:
+    """Programs as they stand, without changes in place by an answer, and by AOTAutograd."""
+    lines = []
+    for name, (program, sizes) in SAMPLES.items():
+        mine = [op for _, op, *_ in needed(*functional(program), program[-1][0], sizes)]
+        theirs = [op.split(".")[1] for op in by_aot(program, **sizes) if "clone" not in op]
+        lines.append([name, "; ".join(map(_line, program)), ", ".join(mine), ", ".join(theirs)])
+    return table(lines, ["program", "its rows", "yours", "AOTAutograd's"])
+
+
+def needed(made: list[Row], names: dict[str, str], last: str, inputs: dict[str, int]) -> list[Row]:
+    """The rows that the last name of a program needs, and what the inputs hold at the end."""
+    wanted = {names[last], *(names.get(name, name) for name in inputs)}
+    kept = []
+    for row in reversed(made):
+        if row[0] in wanted:
+            kept.append(row)
+            wanted |= {x for x in row[2:] if isinstance(x, str)}
+    return kept[::-1]

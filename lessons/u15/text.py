@@ -17,6 +17,9 @@ from io import StringIO
 from textwrap import dedent
 from typing import Any
 
+import numpy as np
+
+from course_lib.draw.plots.table import table
 from lessons.u15.dynamo import graphs_of
 
 SCALED = """
@@ -59,7 +62,8 @@ def checked(text: str) -> ast.Module:
     if not ast.unparse(top).startswith("def scaled(x, w):"):
         raise ValueError("it must begin with def scaled(x, w):")
     inside = [node for part in top.body for node in ast.walk(part)]
-    parents = {child: node for node in inside for child in ast.iter_child_nodes(node)}
+    parents = {child: node for node in inside for child in ast.iter_child_nodes(node)
+               if not isinstance(node, ast.Expr)}  # fmt: skip
     for node in inside:
         _allowed(node, parents.get(node))
     if sum(isinstance(node, ast.Mult) for node in inside) > PRODUCTS:
@@ -83,7 +87,7 @@ def _allowed(node: ast.AST, parent: ast.AST | None) -> None:
             raise ValueError(f"it may not assign to {node.id}")
     if isinstance(node, ast.Constant):
         printed = isinstance(parent, ast.Call) and ast.unparse(parent.func) == "print"
-        if isinstance(node.value, str) and not (printed or isinstance(parent, (ast.Expr, None.__class__))):
+        if isinstance(node.value, str) and parent is not None and not printed:
             raise ValueError("text may stand in a print only")
         if isinstance(node.value, (bytes, complex)) or node.value is ...:
             raise ValueError(f"it may not contain {node.value!r}")
@@ -114,3 +118,25 @@ def graphs(text: str, x: Any, w: Any) -> int:
     import torch
 
     return len(graphs_of(made(text), torch.from_numpy(x.copy()), torch.from_numpy(w.copy())))
+
+
+SMALL = {
+    "a print in the middle": "h = x @ w\nprint(h.shape[0])\nreturn h + 1",
+    "a print before anything": "print(x.shape[0])\nh = x @ w\nreturn h + 1",
+    "a branch on data": "if x.sum() > 0:\n    return x * 2\nreturn x * 3",
+    "a choice of values": "return torch.where(x.sum() > 0, x * 2, x * 3)",
+    "a number of Python's": "return x * x.max().item()",
+    "a tensor without axes": "return x * x.max()",
+    "a branch on a size": "if x.shape[0] > 2:\n    return x * 2\nreturn x * 3",
+}
+
+
+def broken_table() -> Any:
+    """Small functions, and how many graphs a call of each compiles."""
+    ones = np.ones((4, 3), np.float32), np.ones((3, 5), np.float32)
+    rows = []
+    for what, body in SMALL.items():
+        lines = body.splitlines()
+        given = "\n".join(["def scaled(x, w):", *(f"    {line}" for line in lines)])
+        rows.append([what, "; ".join(map(str.strip, lines)).replace(":;", ":"), graphs(given, *ones)])
+    return table(rows, ["what it has", "function of x and w", "graphs"])

@@ -16,17 +16,16 @@ def compiled(conditions: list[tuple], calls: list[tuple[dict, dict]]) -> list[in
     """Say which calls make Dynamo compile a graph.
 
     conditions  what the function asks about its sizes, such as ("n", "<", 16) or ("n", "==", "m")
-    calls       for each call, the sizes of its tensor by name, and its other arguments
+    calls       for each call, the sizes of its tensor and its other arguments, both by name
     returns     the numbers of the calls that compile, in order; the first call has number 0
 
     A call compiles if no graph so far may be used for it. At most `LIMIT` graphs are compiled; a
     call that would need one more runs without.
 
     A size is dynamic in a graph if a graph before it was compiled for another value of it, and if
-    its own value is not 0 or 1. All other sizes are static. A graph may be used if all of this is
-    as it was when it was compiled: the other arguments, the static sizes, the answer to each
-    condition (`holds(condition, sizes)`), and which dynamic sizes were equal: those must be equal
-    again, while different ones may be anything. A dynamic size must be 2 or more.
+    its own value is not 0 or 1. All other sizes are static. A graph may be used if the other
+    arguments, the static sizes and the answer to each condition (`holds(condition, sizes)`) are
+    what they were when it was compiled, and if each dynamic size is 2 or more.
     """
     graphs: list[tuple] = []
     seen: dict[str, set[int]] = {}
@@ -49,7 +48,6 @@ def _usable(graph: tuple, conditions: list[tuple], sizes: dict, others: dict) ->
         and all(sizes[name] == before[name] for name in sizes if name not in dynamic)
         and all(sizes[name] >= 2 for name in dynamic)
         and all(holds(c, sizes) == holds(c, before) for c in conditions)
-        and all(sizes[a] == sizes[b] for a in dynamic for b in dynamic if before[a] == before[b])
     )
 
 
@@ -121,6 +119,28 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
     return made, {name: value(name) for name in names}
 
 
+@exercise("u15.annotated", unit=15, points=2, kind="evidence")
+def annotated() -> tuple[dict[str, tuple[int, str]], int]:
+    """Annotate the kernel behind attention, and say how often h is computed.
+
+    returns  for each of "mean", "deviation", "variance", "normalized" and "result", the number of
+             the loop and the variable that first hold it; and how often one call of the block
+             computes an element of h, in both kernels together
+
+    h is the sum of the block's input and of what attention adds to it. The mean is that of a row of
+    h, the deviation is h minus the mean, and the variance is the mean of the squared deviations.
+    Normalized is the deviation divided by the square root of the variance plus 0.00001. The result
+    is what the kernel is for: normalized, times a weight, plus a bias.
+    """
+    return {
+        "mean": (2, "tmp3"),
+        "deviation": (3, "tmp5"),
+        "variance": (4, "tmp8"),
+        "normalized": (4, "tmp13"),
+        "result": (4, "tmp17"),
+    }, 4
+
+
 @exercise("u15.parts", unit=15, points=3, kind="implement")
 def parts(nodes: list[tuple], takes: set[str]) -> list[tuple]:
     """Divide a graph between our compiler and PyTorch.
@@ -162,3 +182,41 @@ def parts(nodes: list[tuple], takes: set[str]) -> list[tuple]:
 
 def _read_elsewhere(name: str, step: list[str], operands: dict[str, list[str]]) -> bool:
     return any(name in reads for other, reads in operands.items() if other not in step)
+
+
+@exercise("u15.slow", unit=15, points=2, kind="explain")
+def slow() -> Rubric:
+    """A colleague compiles a model with `torch.compile` and passes the name of each request, a
+    Python string, to `forward`, where it chooses one of three scale factors. After some requests,
+    all new ones are as slow as without `torch.compile`, although results are right and nothing
+    raises an error. Say what happens at the first requests and why it stops, why the results stay
+    right all the same, and what happens to a name that comes again. Then name a change that mends
+    it, and say what its guards are. Write four to six sentences.
+    """
+    return Rubric(
+        criteria="0.5 points: forward reads the string, so it is guarded by its value; each new "
+        "name fails the guards of all graphs and compiles one more, until there are 8 (the limit)."
+        " 0.5 points: after that, Dynamo compiles nothing more for this function, and a call for "
+        "which no graph may be used runs as ordinary Python; the result is right because a graph "
+        "only ever runs when all its guards hold, and Python itself is always right. 0.5 points: a "
+        "name among the first eight still finds its graph and is fast. 0.5 points: a change after "
+        "which the string is not read inside (the factor is looked up outside and passed as a "
+        "tensor, or one of three words is passed), with what is guarded then: type and shape of "
+        "the tensor, or three values. Half of it for raising the limit, with the remark that "
+        "compiling goes on.",
+        samples=(
+            Sample(2, "The name is an argument that Python looks at, so each graph is guarded by "
+                   "the name it was captured with, and every request with a new name compiles a "
+                   "new graph. At eight graphs Dynamo stops to compile this function. A request "
+                   "that none of the graphs' guards fit then runs in plain Python, which is slow "
+                   "but right; a graph never runs when one of its guards fails. The eight names "
+                   "that came first are still fast when they come again. I would look up the "
+                   "scale factor outside of forward and pass it as a tensor with one element: "
+                   "then only its type and shape are guarded, and one graph serves all names."),
+            Sample(1, "Each name makes a new graph because of the guards, and there is a limit of "
+                   "8, so afterwards it is eager. One could set recompile_limit to a larger "
+                   "number; then it compiles for each name."),
+            Sample(0, "The graph breaks at the string, so the GPU has to wait for Python. One "
+                   "should use torch.where in place of the string."),
+        ),
+    )  # fmt: skip

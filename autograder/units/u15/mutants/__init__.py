@@ -13,7 +13,6 @@ from lessons.u15.cache import LIMIT, holds
 DYNAMIC = "len(seen[name]) > 1 and size > 1"
 STATIC = "all((sizes[name] == before[name] for name in sizes if name not in dynamic))"
 ASKED = "all((holds(c, sizes) == holds(c, before) for c in conditions))"
-EQUAL = "sizes[a] == sizes[b] for a in dynamic for b in dynamic if before[a] == before[b]"
 SEEN = ["            for name, size in sizes.items():\n"
         "                seen.setdefault(name, set()).add(size)\n", ""]  # fmt: skip
 ALWAYS = ["    for number, (sizes, others) in enumerate(calls):\n",
@@ -41,11 +40,10 @@ mutants(
     conditions_are_not_asked=(ASKED, "True"),
     conditions_must_be_true=(ASKED, "all((holds(c, sizes) for c in conditions))"),
     the_first_condition=(ASKED, "all((holds(c, sizes) == holds(c, before) for c in conditions[:1]))"),
-    equal_sizes_may_differ=(f"all(({EQUAL}))", "True"),
-    # Different sizes have symbols of their own; nothing says that these must differ.
-    different_sizes_must_differ=(
-        EQUAL,
-        "(sizes[a] == sizes[b]) == (before[a] == before[b]) for a in dynamic for b in dynamic",
+    # As PyTorch did for sizes that are dynamic from the first call on.
+    equal_sizes_stay_equal=(
+        ASKED,
+        f"{ASKED} and all((sizes[a] == sizes[b] for a in dynamic for b in dynamic if before[a] == before[b]))",
     ),
     other_arguments_do_not_matter=("others == others_before", "True"),
     static_sizes_do_not_matter=(STATIC, "True"),
@@ -91,11 +89,8 @@ def _graph(conditions, before, others_before, dynamic):
         return static, tuple(holds(c, sizes) for c in conditions)
 
     def fits(sizes, others):
-        values = {}
-        for name in dynamic:
-            if sizes[name] < 2 or values.setdefault(before[name], sizes[name]) != sizes[name]:
-                return False
-        return others == others_before and key(sizes) == key(before)
+        large = min((sizes[name] for name in dynamic), default=2) >= 2
+        return large and others == others_before and key(sizes) == key(before)
 
     return fits
 

@@ -1,0 +1,125 @@
+"""Unit 15: what it says of torch.compile is true of torch, and its recordings are what torch says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.check.framework import Wrong, mutants_of
+from autograder.check.here import Here
+from autograder.check.judging import judge
+from autograder.units.u15.checks import CASES
+from autograder.units.u15.checks.division import KNOWN, OURS, nodes_of
+from autograder.units.u15.checks.rows import KNOWN as PROGRAMS
+from course_lib.exercises import plugged, slot, using
+from lessons.u15 import cache, rows, text
+
+HEARD = ["u15.compiled", "u15.repaired", "u15.functional", "u15.parts"]
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
+    """No mutant passes the visible checks."""
+    for wrong in mutants_of(name).values():
+        with plugged(name, wrong):
+            call = Here(slot(name))
+            with using({}):
+                verdict = judge(name, call, shrink=False)
+        assert (verdict.earned or 0) < verdict.points, wrong.__name__
+
+
+@pytest.mark.parametrize("at", range(len(CASES)))
+def test_dynamo_compiles_in_the_calls_that_the_cases_say(at):
+    conditions, calls, right, _ = CASES[at]
+    assert cache.asked(conditions, calls) == right
+    assert slot("u15.compiled").reference(conditions, calls) == right
+
+
+def test_dynamo_compiles_in_the_calls_that_our_answer_says():
+    rng = np.random.default_rng(15)
+    for _ in range(12):
+        conditions, calls = cache.drawn_calls(rng)
+        assert cache.asked(conditions, calls) == slot("u15.compiled").reference(conditions, calls)
+
+
+def test_the_limit_is_dynamos():
+    import torch
+
+    assert cache.LIMIT == torch._dynamo.config.recompile_limit
+
+
+def test_no_division_has_fewer_parts_than_the_cases_say():
+    """All ways to give the nodes to rounds are tried."""
+    for given, fewest, _ in KNOWN:
+        nodes = nodes_of(given)
+        assert _fewest(nodes) == fewest, given
+
+
+def _fewest(nodes) -> int:
+    """The fewest parts over all orders of steps: torch runs what it can, ours any ready set."""
+    ours = {name for name, op, _ in nodes if op in OURS}
+    reads = {name: {x for x in operands if x in {n for n, _, _ in nodes}}
+             for name, _, operands in nodes}  # fmt: skip
+    states = {frozenset()}
+    for parts in range(len(nodes) + 1):
+        closed = {_closed(state, ours, reads, mine=False) for state in states}
+        if any(len(state) == len(nodes) for state in closed):
+            return parts
+        states = {part for state in closed for part in _parts(state, ours, reads)}
+    raise AssertionError(nodes)
+
+
+def _closed(state, ours, reads, mine):
+    """Everything of one kind that can run has run."""
+    state = set(state)
+    while more := {n for n in reads if (n in ours) == mine and n not in state and reads[n] <= state}:
+        state |= more
+    return frozenset(state)
+
+
+def _parts(state, ours, reads):
+    """The states after any part of ours."""
+    found, todo = {state}, [state]
+    while todo:
+        one = todo.pop()
+        for n in ours - one:
+            if reads[n] <= one and (more := frozenset({*one, n})) not in found:
+                found.add(more)
+                todo.append(more)
+    return found
+
+
+def test_the_function_of_the_notebook_is_captured_in_four_graphs():
+    x, w = np.ones((4, 3), np.float32), np.ones((3, 5), np.float32)
+    assert text.graphs(text.SCALED, x, w) == 4
+    assert text.graphs(slot("u15.repaired").reference(), x, w) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["import os", "x.__class__", "torch.load(x)", "open('a')", "exec('1')", "t = torch", "'a' * 9",
+     "x.shape * 9", "(1,) * 9", "for k in range(9): pass", "print = 3", "f'{x}'", "y = 9 ** 9",
+     "y = 10000000", "y = lambda: 3", "def g(): pass", "y = x[0:1]", "global y", "del x",
+     "print(x, file=3)", "y = [1]", "y = b'a'", "x = y = x", "while x: pass"],
+)  # fmt: skip
+def test_a_text_that_reaches_beyond_tensors_is_refused_or_does_nothing(line):
+    given = f"def scaled(x, w):\n    {line}\n    return x @ w\n"
+    if line in ("t = torch", "open('a')", "exec('1')", "print(x, file=3)", "x = y = x"):
+        function = text.made(given) if line[:4] not in ("open", "exec") else None
+        if function is None:
+            return
+        with pytest.raises(Exception, match=".*") if "file" in line else _nothing():
+            text.told(function, np.ones((2, 2), np.float32), np.ones((2, 2), np.float32))
+        return
+    with pytest.raises(ValueError):
+        text.checked(given)
+
+
+def test_programs_mean_in_torch_what_they_mean_in_numpy():
+    import torch
+
+    for program, sizes, _ in PROGRAMS:
+        given = {name: np.arange(2.0, n + 2) for name, n in sizes.items()}
+        function = rows.in_torch(program, [*sizes])
+        got = function(*(torch.from_numpy(x.copy()) for x in given.values())).numpy()
+        assert np.array_equal(got, rows.ran(program, given)[program[-1][0]])
