@@ -7,7 +7,7 @@ from course_lib.exercises import slot
 from autograder.units.u15.checks import as_it_must
 from autograder.units.u15.checks.division import OURS, divided, drawn
 from autograder.units.u15.checks.rows import programs
-from autograder.units.u15.checks.text import read, same_result
+from autograder.units.u15.checks.text import graphs_score, inputs, read, same_result
 from lessons.u15.cache import drawn_calls
 
 SEED = 151_115
@@ -38,3 +38,4 @@ def does_it_for_other_inputs(repaired, rng):
     for _ in range(12):
         sizes = tuple(int(x) for x in rng.integers(1, 9, 3))
         same_result(text, (*sizes, float(rng.choice([0.1, 0.6, 1.0, 3.0]))), rng)
+    return graphs_score(text, *inputs((*sizes, 2.0), rng))

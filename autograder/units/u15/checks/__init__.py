@@ -61,6 +61,7 @@ CASES: list[tuple[list[Condition], list[Call], list[int], str]] = [
     ([], flagged((8, "a"), (9, "b"), (7, "b"), (7, "a"), (8, "a")), [0, 1, 3], SAME),
     ([], flagged(*((8, "abcdefghijk"[k]) for k in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 8))),
      [*range(8)], MOST),
+    ([], of("n", *[8] * 9, 9), [0, 9], MOST),
     ([("n", "==", k) for k in range(2, 12)], of("n", *range(2, 14), 5), [*range(8)], MOST),
 ]  # fmt: skip
 

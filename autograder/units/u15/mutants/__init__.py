@@ -52,8 +52,6 @@ mutants(
     without_a_limit=("len(graphs) < LIMIT and ", ""),
     one_graph_more=("len(graphs) < LIMIT", "len(graphs) <= LIMIT"),
     a_limit_on_calls=("len(graphs) < LIMIT", "number < LIMIT"),
-    # Values of calls that ran a graph that was there count for nothing.
-    every_call_is_remembered=(*SEEN, *ALWAYS),
     numbers_from_one=("numbers.append(number)", "numbers.append(number + 1)"),
     how_many=("return numbers", "return len(numbers)"),
 )
@@ -61,10 +59,11 @@ alternatives(
     "u15.compiled",
     as_a_tuple=("return numbers", "return tuple(numbers)"),
     as_an_array=lambda conditions, calls: np.array(with_keys(conditions, calls)),
-    # A graph of its own for each value that a size had: the same, if the list goes on.
-    by_the_values_before=(
-        "len(seen[name]) > 1",
-        "any((graph[0][name] != size for graph in graphs)) or len(seen[name]) > 1",
+    # A call that runs a graph has no value that would be new to it.
+    every_call_is_remembered=(*SEEN, *ALWAYS),
+    by_the_graphs_before=(
+        DYNAMIC,
+        f"({DYNAMIC}) or (size > 1 and any((g[0][name] != size for g in graphs)))",
     ),
 )
 
