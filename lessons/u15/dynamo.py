@@ -4,6 +4,7 @@
         called(x)
     captured(function, x)                            a table: graph, its nodes, why it ended
     guards(function, x)                              what has to hold for the graph, in few words
+    backward_table()                                 GELU with a gradient: what is stored for it
 
 The backend gives the graph back as it is, so nothing here needs a C++ compiler. torch is imported
 where it is used. Next room: cache.py.
@@ -90,3 +91,45 @@ def guards(function: Callable[..., Any], *inputs: Any) -> list[str]:
     codes = [code for guard in said.out_guards or [] for code in guard.code_list or []]
     told = [re.sub(r"\s+", " ", code) for code in codes if not any(w in code for w in SILENT)]
     return list(dict.fromkeys(re.sub(r", \d{6,}\)", ", its address)", code) for code in told))
+
+
+def gelu(x: Any) -> Any:
+    """The function of the notebook's opening question."""
+    import torch
+
+    return 0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+
+
+def halves(partition: Callable[..., Any]) -> tuple[int, int, int]:
+    """GELU's forward nodes, the arrays that they store for the backward pass, and its nodes."""
+    import torch
+    from torch._dynamo.backends.common import aot_autograd
+
+    graphs: list[Any] = []
+
+    def kept(graph: Any, inputs: Any) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    torch._dynamo.reset()
+    backend = aot_autograd(fw_compiler=kept, bw_compiler=kept, partition_fn=partition)
+    x = torch.ones(8, 4, requires_grad=True)
+    torch.compile(gelu, backend=backend)(x).sum().backward()
+    torch._dynamo.reset()
+    forward, backward = graphs
+    (output,) = (node for node in forward.graph.nodes if node.op == "output")
+    return len(operations(forward)), len(output.args[0]) - 1, len(operations(backward))
+
+
+def backward_table() -> Any:
+    """Two ways to divide GELU and its gradient: store what there is, or a least cut."""
+    from torch._functorch.partitioners import (
+        default_partition,
+        min_cut_rematerialization_partition,
+    )
+
+    rows = [[name, *halves(partition)] for name, partition in (
+        ("all that the gradient reads", default_partition),
+        ("a least cut, as with Inductor", min_cut_rematerialization_partition))]  # fmt: skip
+    heads = ["what is stored", "forward nodes", "stored arrays", "backward nodes"]
+    return table(rows, heads, exact=heads[1:])

@@ -51,7 +51,7 @@ def _usable(graph: tuple, conditions: list[tuple], sizes: dict, others: dict) ->
     )
 
 
-@exercise("u15.repaired", unit=15, points=3, kind="budget")
+@exercise("u15.repaired", unit=15, points=3, kind="inverse")
 def repaired() -> str:
     """Write `scaled` anew, so that Dynamo captures it in fewer graphs.
 
@@ -71,7 +71,7 @@ def scaled(x, w):
 """
 
 
-@exercise("u15.functional", unit=15, points=3, kind="implement")
+@exercise("u15.functional", unit=15, points=3, kind="implement", further=True)
 def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
     """Write a program without changes in place.
 
