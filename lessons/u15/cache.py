@@ -67,7 +67,9 @@ def drawn_calls(rng: Any, conditions: int = 2) -> tuple[list[Condition], list[Ca
     most, flags = int(rng.choice([3, 6, 12])), rng.random() < 0.3
     calls: list[Call] = []
     for _ in range(int(rng.integers(2, 15))):
-        sizes = {name: int(rng.integers(0 if rng.random() < 0.1 else 1, most + 1)) for name in names}
+        sizes = {
+            name: int(rng.integers(0 if rng.random() < 0.1 else 1, most + 1)) for name in names
+        }
         calls.append((sizes, {"flag": bool(rng.random() < 0.5)} if flags else {}))
     return asks, calls
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.draw.plots.table import table
+from lessons.u15.dynamo import quiet
 
 Node = tuple[str, str, list[str]]
 Step = tuple[str, list[str], list[str], list[str]]
@@ -61,7 +62,10 @@ class Divided:
     """
 
     def __init__(self, graph: Any, divide: Divide, takes: set[str]) -> None:
-        self.graph, self.inputs = graph, [n.name for n in graph.graph.nodes if n.op == "placeholder"]
+        self.graph, self.inputs = (
+            graph,
+            [n.name for n in graph.graph.nodes if n.op == "placeholder"],
+        )
         self.nodes = {node.name: node for node in graph.graph.nodes}
         output = next(node for node in graph.graph.nodes if node.op == "output")
         self.outputs = [x.name if x is not None else None for x in output.args[0]]
@@ -96,7 +100,6 @@ class Divided:
 def _ours(module: Any, values: Sequence[Any]) -> Callable[..., Any] | None:
     """A part as our compiler's machine code; None if it does not take it. It is compiled for values
     of these shapes."""
-    import torch
 
     from course_lib.compiler import compile
 
@@ -147,11 +150,8 @@ def _called(backend: Any) -> float:
     from course_lib.models import build, example_inputs
 
     block, x = build("block"), torch.from_numpy(example_inputs("block")[0])
-    torch._dynamo.reset()
-    with torch.no_grad():
-        apart = float((torch.compile(block, backend=backend)(x) - block(x)).abs().max())
-    torch._dynamo.reset()
-    return apart
+    with quiet(), torch.no_grad():
+        return float((torch.compile(block, backend=backend)(x) - block(x)).abs().max())
 
 
 LACKS: tuple[frozenset[str], ...] = (

@@ -12,7 +12,9 @@ where it is used. Next room: cache.py.
 
 from __future__ import annotations
 
+import logging
 import re
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
@@ -22,6 +24,24 @@ from course_lib.draw.plots.table import table
 
 # Guards of every graph, about PyTorch's own state.
 SILENT = ("CURRENT_DEVICE", "saved_tensors_hooks", "_indices')")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """From an empty cache to an empty cache, without what Dynamo writes into its log."""
+    import torch
+
+    log = logging.getLogger("torch._dynamo")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    torch._dynamo.reset()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.setLevel(level)
+        torch._dynamo.reset()
 
 
 @contextmanager
@@ -38,12 +58,8 @@ def counting(
         graphs.append(graph)
         return graph.forward
 
-    torch._dynamo.reset()
-    try:
-        with torch.no_grad():
-            yield torch.compile(function, backend=kept, **options), graphs
-    finally:
-        torch._dynamo.reset()
+    with quiet(), torch.no_grad():
+        yield torch.compile(function, backend=kept, **options), graphs
 
 
 def graphs_of(function: Callable[..., Any], *inputs: Any) -> list[Any]:
@@ -54,40 +70,32 @@ def graphs_of(function: Callable[..., Any], *inputs: Any) -> list[Any]:
 
 
 def operations(graph: Any) -> list[str]:
-    """The calls of a graph, by the names of their functions."""
-    return [node.name for node in graph.graph.nodes if node.op.startswith("call")]
+    """What the nodes of a graph call, by name."""
+    targets = [node.target for node in graph.graph.nodes if node.op.startswith("call")]
+    return [str(getattr(target, "__name__", target)) for target in targets]
+
+
+def explained(function: Callable[..., Any], *inputs: Any) -> Any:
+    """What `torch._dynamo.explain` says of one call."""
+    import torch
+
+    with quiet(), redirect_stdout(StringIO()):
+        return torch._dynamo.explain(function)(*inputs)
 
 
 def captured(function: Callable[..., Any], *inputs: Any) -> Any:
-    """The graphs of one call, and why each but the last one ended."""
-    import torch
-
-    torch._dynamo.reset()
-    with redirect_stdout(StringIO()):
-        said = torch._dynamo.explain(function)(*inputs)
-    torch._dynamo.reset()
-    reasons = [_reason(one) for one in said.break_reasons]
-    rows = [[str(k), ", ".join(operations(graph)), why]
-            for k, (graph, why) in enumerate(zip(said.graphs, [*reasons, "the function returns"],
-                                                 strict=False))]  # fmt: skip
-    return table(rows, ["graph", "nodes", "what ended it"])
-
-
-def _reason(found: Any) -> str:
-    """The first line of why the graph ended, and where in the function."""
-    first = found.reason.strip().splitlines()[0]
-    line = found.user_stack[-1].line if found.user_stack else ""
-    return f"{first}: {line}" if line else first
+    """The graphs of one call, and at which line each of them ended, and why."""
+    said = explained(function, *inputs)
+    ends = [(one.user_stack[-1].line or "", one.reason.strip().splitlines()[0])
+            for one in said.break_reasons]  # fmt: skip
+    rows = [[str(k), ", ".join(operations(graph)), *end] for k, (graph, end) in
+            enumerate(zip(said.graphs, [*ends, ("return", "")], strict=False))]  # fmt: skip
+    return table(rows, ["graph", "what it calls", "the line that ended it", "Dynamo's reason"])
 
 
 def guards(function: Callable[..., Any], *inputs: Any) -> list[str]:
     """The guards of the last graph that a call compiles, without those that hold for every call."""
-    import torch
-
-    torch._dynamo.reset()
-    with redirect_stdout(StringIO()):
-        said = torch._dynamo.explain(function)(*inputs)
-    torch._dynamo.reset()
+    said = explained(function, *inputs)
     codes = [code for guard in said.out_guards or [] for code in guard.code_list or []]
     told = [re.sub(r"\s+", " ", code) for code in codes if not any(w in code for w in SILENT)]
     return list(dict.fromkeys(re.sub(r", \d{6,}\)", ", its address)", code) for code in told))
@@ -111,11 +119,10 @@ def halves(partition: Callable[..., Any]) -> tuple[int, int, int]:
         graphs.append(graph)
         return graph.forward
 
-    torch._dynamo.reset()
     backend = aot_autograd(fw_compiler=kept, bw_compiler=kept, partition_fn=partition)
     x = torch.ones(8, 4, requires_grad=True)
-    torch.compile(gelu, backend=backend)(x).sum().backward()
-    torch._dynamo.reset()
+    with quiet():
+        torch.compile(gelu, backend=backend)(x).sum().backward()
     forward, backward = graphs
     (output,) = (node for node in forward.graph.nodes if node.op == "output")
     return len(operations(forward)), len(output.args[0]) - 1, len(operations(backward))

@@ -96,7 +96,7 @@ def _moved(arrays: int, us: float) -> tuple[float, float]:
 
 # ── in the wild ──
 
-ASK_JAX = '''
+ASK_JAX = """
 import io, json, contextlib
 import jax, jax.numpy as jnp
 answers, scale = {"version": jax.__version__}, 2.0
@@ -131,7 +131,7 @@ def changed(x):
     return x, y
 answers["place"] = [float(a[0]) for a in jax.jit(changed)(jnp.ones(8))]
 print(json.dumps(answers))
-'''
+"""
 
 
 @cache
@@ -178,7 +178,7 @@ def by_torch() -> dict[str, Any]:
         for _ in range(3):
             f(torch.ones(8))
     answers["prints"] = said.getvalue().count("called")
-    answers["branch"] = f"{_count(branching)} graphs"
+    answers["branch"] = f"{_count(branching)} graphs, a break between them"
     with counting(changed) as (f, _):
         answers["place"] = [float(a[0]) for a in f(torch.ones(8))]
     return answers
@@ -203,7 +203,7 @@ def wild_table() -> Any:
         ["a global of 2, then of 3, times 1", *(_pair(a["global"]) for a in (mine, theirs))],
         ["a print, called three times", *(f"prints {a['prints']} times" if a["prints"] > 1
                                           else "prints once" for a in (mine, theirs))],
-        ["a branch on the mean of x", mine["branch"], theirs["branch"]],
+        ["a branch on the mean of x", mine["branch"], f"an error, {theirs['branch']}"],
         ["y = x; y += 1 for x = 1: x and y", *(_pair(a["place"]) for a in (mine, theirs))],
     ]  # fmt: skip
     return table(rows, ["the function, or its calls", f"torch.compile, PyTorch {version}", jax])

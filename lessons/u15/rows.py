@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.draw.plots.table import table
+from lessons.u15.dynamo import quiet
 
 Row = tuple[Any, ...]
 SIGN = {"add": "+", "mul": "*"}
@@ -83,11 +84,9 @@ def by_aot(rows: Sequence[Row], **sizes: int) -> list[str]:
         seen.extend(str(node.target) for node in graph.graph.nodes if node.op == "call_function")
         return graph.forward
 
-    torch._dynamo.reset()
     called = torch.compile(in_torch(rows, [*sizes]), backend=aot_autograd(fw_compiler=compiler))
-    with torch.no_grad():
+    with quiet(), torch.no_grad():
         called(*(torch.ones(n) for n in sizes.values()))
-    torch._dynamo.reset()
     return seen
 
 

@@ -62,13 +62,13 @@ def repaired() -> str:
     without loops, of at most 40 lines.
     """
     return """
-def scaled(x, w):
-    print("rows:", x.shape[0])
-    h = torch.relu(x @ w)
-    h = torch.where(h.mean() > 0.5, h / 2, h)
-    top = torch.clamp(h.max(), max=4.0)
-    return h * top
-"""
+    def scaled(x, w):
+        print("rows:", x.shape[0])
+        h = torch.relu(x @ w)
+        h = torch.where(h.mean() > 0.5, h / 2, h)
+        top = torch.clamp(h.max(), max=4.0)
+        return h * top
+    """
 
 
 @exercise("u15.functional", unit=15, points=3, kind="implement", further=True)
@@ -173,7 +173,11 @@ def parts(nodes: list[tuple], takes: set[str]) -> list[tuple]:
             "ours" if step[0] in ours else "torch",
             step,
             list(dict.fromkeys(x for name in step for x in operands[name] if x not in step)),
-            [name for name in step if name == nodes[-1][0] or _read_elsewhere(name, step, operands)],
+            [
+                name
+                for name in step
+                if name == nodes[-1][0] or _read_elsewhere(name, step, operands)
+            ],
         )
         for step in steps
         if step

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from autograder.check.framework import harder, hidden
-from course_lib.exercises import slot
 from autograder.units.u15.checks import as_it_must
 from autograder.units.u15.checks.division import OURS, divided, drawn
 from autograder.units.u15.checks.rows import programs
 from autograder.units.u15.checks.text import graphs_score, inputs, read, same_result
+from course_lib.exercises import slot
 from lessons.u15.cache import drawn_calls
 
 SEED = 151_115

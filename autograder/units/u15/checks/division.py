@@ -1,4 +1,4 @@
-"""Visible checks of unit 15: a graph divided between our compiler and PyTorch. Next room: text.py."""
+"""Visible checks of unit 15: a graph divided between ours and PyTorch. Next room: text.py."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OURS = {"mul", "add", "gelu"}
 
 
 def nodes_of(text: str) -> list[Node]:
-    """"a = mul x y; b = sort a" as nodes."""
+    """ "a = mul x y; b = sort a" as nodes."""
     made = []
     for line in text.split(";"):
         name, _, right = line.strip().partition(" = ")
@@ -105,16 +105,17 @@ def divided(parts: Any, nodes: list[Node], takes: set[str], fewest: int = 0, why
                         f"{name} is no node.", spec=EACH)  # fmt: skip
     done = {x for reads in operands.values() for x in reads} - {*operands}
     for who, names, reads, writes in steps:
-        wanted = who == "ours"
+        mine = who == "ours"
         for name in names:
-            if (ops[name] in takes) != wanted:
+            if (ops[name] in takes) != mine:
                 raise shown(f"{name} is {ops[name]}, and {who!r} runs it.",
-                            spec=ALONE if wanted else TAKEN)  # fmt: skip
-        if not wanted and len(names) != 1:
+                            spec=ALONE if mine else TAKEN)  # fmt: skip
+        if not mine and len(names) != 1:
             raise shown("A step of torch must have one node.", spec=ALONE)
         needs = {x for name in names for x in operands[name]} - {*names}
+        wanted = _writes(names, nodes)
         for what, have, due, spec in (("reads", reads, needs, READS),
-                                      ("writes", writes, _writes(names, nodes), WRITES)):  # fmt: skip
+                                      ("writes", writes, wanted, WRITES)):  # fmt: skip
             if {*have} != due:
                 raise shown(f"The step of {', '.join(names)} {what} {_listed(due)}.", spec=spec)
             if len(have) != len(due):
@@ -144,9 +145,10 @@ def _step(one: Any, wrong: Any) -> tuple[str, list[str], list[str], list[str]]:
     if isinstance(one, (tuple, list)) and len(one) == 4 and one[0] in ("ours", "torch"):
         who, *rest = one
         kinds = (list, tuple, set, frozenset, dict)
-        if all(isinstance(part, kinds) and all(isinstance(x, str) for x in part) for part in rest):
-            if isinstance(rest[0], (list, tuple)) and rest[0]:
-                return who, [*rest[0]], [*rest[1]], [*rest[2]]
+        of_names = (isinstance(part, kinds) and all(isinstance(x, str) for x in part)
+                    for part in rest)  # fmt: skip
+        if all(of_names) and isinstance(rest[0], (list, tuple)) and rest[0]:
+            return who, [*rest[0]], [*rest[1]], [*rest[2]]
     raise wrong('A step must be ("ours" or "torch", names, reads, writes), with a node at least.',
                 got=returned(one), spec=PART)  # fmt: skip
 
@@ -159,5 +161,3 @@ def as_text(nodes: list[Node], takes: set[str]) -> str:
     """The nodes, one in a line; what our compiler takes has a mark."""
     return "\n".join(f"{name} = {op}({', '.join(reads)})" + (" # ours" if op in takes else "")
                      for name, op, reads in nodes)  # fmt: skip
-
-

@@ -39,11 +39,15 @@ mutants(
     a_dynamic_size_is_larger_than_two=("sizes[name] >= 2", "sizes[name] > 2"),
     conditions_are_not_asked=(ASKED, "True"),
     conditions_must_be_true=(ASKED, "all((holds(c, sizes) for c in conditions))"),
-    the_first_condition=(ASKED, "all((holds(c, sizes) == holds(c, before) for c in conditions[:1]))"),
+    the_first_condition=(
+        ASKED,
+        "all((holds(c, sizes) == holds(c, before) for c in conditions[:1]))",
+    ),
     # As PyTorch did for sizes that are dynamic from the first call on.
     equal_sizes_stay_equal=(
         ASKED,
-        f"{ASKED} and all((sizes[a] == sizes[b] for a in dynamic for b in dynamic if before[a] == before[b]))",
+        f"{ASKED} and all((sizes[a] == sizes[b] for a in dynamic for b in dynamic"
+        " if before[a] == before[b]))",
     ),
     other_arguments_do_not_matter=("others == others_before", "True"),
     static_sizes_do_not_matter=(STATIC, "True"),
@@ -76,7 +80,9 @@ def with_keys(conditions, calls):
         if any(fits(sizes, others) for fits in usable) or len(usable) == LIMIT:
             continue
         varied |= {name for name, size in sizes.items() if first.setdefault(name, size) != size}
-        usable.append(_graph(conditions, sizes, others, varied - {n for n in sizes if sizes[n] < 2}))
+        usable.append(
+            _graph(conditions, sizes, others, varied - {n for n in sizes if sizes[n] < 2})
+        )
         numbers.append(number)
     return numbers
 
@@ -92,5 +98,3 @@ def _graph(conditions, before, others_before, dynamic):
         return large and others == others_before and key(sizes) == key(before)
 
     return fits
-
-

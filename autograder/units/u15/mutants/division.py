@@ -80,10 +80,7 @@ def as_late_as_possible(nodes, takes):
     op_of = {name: op for name, op, _ in nodes}
     for name, op, _ in reversed(nodes):
         after[name] = max(
-            (
-                after[u] + (op_of[u] in takes and op not in takes)
-                for u in users.get(name, [])
-            ),
+            (after[u] + (op_of[u] in takes and op not in takes) for u in users.get(name, [])),
             default=0,
         )
     steps = []
@@ -97,12 +94,12 @@ def as_late_as_possible(nodes, takes):
         needs = [x for name, _, operands in nodes if name in names for x in operands]
         outside = {u for name in names for u in users.get(name, [])} - {*names}
         wanted = [
-            name
-            for name in names
-            if name == nodes[-1][0] or outside & {*users.get(name, [])}
+            name for name in names if name == nodes[-1][0] or outside & {*users.get(name, [])}
         ]
         result.append([who, tuple(names), [*{*needs} - {*names}], {*wanted}])
     return result
 
 
-alternatives("u15.parts", reads_as_sets=(READS, "{x for name in step for x in operands[name]} - {*step}"))
+alternatives(
+    "u15.parts", reads_as_sets=(READS, "{x for name in step for x in operands[name]} - {*step}")
+)

@@ -1,4 +1,4 @@
-"""Mutants and alternatives of unit 15: programs without changes in place. Next room: division.py."""
+"""Mutants and alternatives of unit 15: programs without changes in place. Next: division.py."""
 
 from __future__ import annotations
 
@@ -40,8 +40,11 @@ mutants(
 )  # fmt: skip
 alternatives(
     "u15.functional",
-    as_lists=(NAMES, "where = {name: value(name) for name in names}\n"
-                     "    return [[list(row) for row in made], where]"),
+    as_lists=(
+        NAMES,
+        "where = {name: value(name) for name in names}\n"
+        "    return [[list(row) for row in made], where]",
+    ),
     # The whole is put again where the whole was changed.
     whole_arrays_are_views=("views.get(x, (x, 0, 0))", "views.get(x) or (x, 0, 0)"),
     all_names_at_the_end_are_slices=("names = dict.fromkeys(", "names = set("),

@@ -1,4 +1,4 @@
-"""Mutants and alternatives of unit 15: a function of torch in fewer graphs. Next room: evidence.py."""
+"""Mutants and alternatives of unit 15: a function in fewer graphs. Next room: evidence.py."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ mutants(
     always_halved=lambda: text(PRINT, H, "    h = h / 2\n", TOP, END),
     never_halved=lambda: text(PRINT, H, TOP, END),
     # Each element by itself, not their mean.
-    halves_what_is_large=lambda: text(PRINT, H, "    h = torch.where(h > 0.5, h / 2, h)\n", TOP, END),
-    the_other_branch=lambda: text(PRINT, H, "    h = torch.where(h.mean() > 0.5, h, h / 2)\n", TOP, END),
-    the_largest_before_it_is_halved=lambda: text(PRINT, H, "    top = torch.clamp(h.max(), max=4.0)\n",
-                                                 HALF, END),
+    halves_what_is_large=lambda: text(
+        PRINT, H, "    h = torch.where(h > 0.5, h / 2, h)\n", TOP, END),
+    the_other_branch=lambda: text(
+        PRINT, H, "    h = torch.where(h.mean() > 0.5, h, h / 2)\n", TOP, END),
+    the_largest_before_it_is_halved=lambda: text(PRINT, H, TOP, HALF, END),
     at_least_four=lambda: text(PRINT, H, HALF, "    top = torch.clamp(h.max(), min=4.0)\n", END),
     each_element_at_most_four=lambda: text(PRINT, H, HALF, "    top = h.max()\n",
                                            "    return torch.clamp(h * top, max=4.0)\n"),
@@ -45,10 +46,10 @@ mutants(
 alternatives(
     "u15.repaired",
     with_minimum=lambda: text(PRINT, H, HALF, "    return torch.minimum(h * h.max(), h * 4.0)\n"),
-    with_a_number=lambda: text(PRINT, H, "    m = (h.mean() > 0.5) * 0.5\n    h = h * (1 - m)\n", TOP,
-                               "    return top * h\n"),
+    with_a_number=lambda: text(PRINT, H, "    m = (h.mean() > 0.5) * 0.5\n",
+                               "    h = h * (1 - m)\n", TOP, "    return top * h\n"),
     with_methods=lambda: text(PRINT, "    h = (x @ w).relu()\n", HALF,
                               "    return h * h.max().clamp(max=4.0)\n"),
     prints_last=lambda: text(H, HALF, TOP, "    h = h * top\n", PRINT, "    return h\n"),
-    indented=lambda: "\n".join("    " + line for line in text(PRINT, H, HALF, TOP, END).splitlines()),
+    not_indented=lambda: text(PRINT, H, HALF, TOP, END),
 )  # fmt: skip
