@@ -39,7 +39,7 @@ def test_dynamo_compiles_in_the_calls_that_the_cases_say(at):
 
 def test_dynamo_compiles_in_the_calls_that_our_answer_says():
     rng = np.random.default_rng(15)
-    for _ in range(12):
+    for _ in range(8):
         conditions, calls = cache.drawn_calls(rng)
         assert cache.asked(conditions, calls) == slot("u15.compiled").reference(conditions, calls)
 
@@ -176,23 +176,26 @@ def _operations_of_gelu():
             if node.op.startswith("call")]  # fmt: skip
 
 
-def test_inductor_writes_what_is_recorded(require_tool):
-    """Whatever the width of a vector here: the loops and the statements are the same."""
-    require_tool("g++")
+def test_inductor_writes_what_is_recorded(monkeypatch):
+    """Whatever the width of a vector here: the loops and the statements are the same. The C++ is
+    written and not compiled."""
     import torch
+    from torch._inductor import async_compile, config
     from torch._inductor.utils import run_and_get_code
 
     from course_lib.models import build
 
-    torch._dynamo.reset()
-    with torch.no_grad():
+    def silent(*given, **more):
+        return lambda *arrays: None
+
+    monkeypatch.setattr(async_compile.AsyncCompile, "cpp_pybinding", silent)
+    options = {"cpp.vec_isa_ok": True, "cpp.threads": 1, "fx_graph_cache": False}
+    with dynamo.quiet(), config.patch(options), torch.no_grad():
         _, (code,) = run_and_get_code(torch.compile(build("block")), torch.zeros(1, 128, 256))
-    torch._dynamo.reset()
     for name, kernel in (("behind attention", "cpp_fused_add_native_layer_norm_view_1"),
                          ("last", "cpp_fused_add_view_3")):  # fmt: skip
         mine, theirs = kernels.shortened(code, kernel), kernels.CPP[name]
-        width = "+=4)|+=8)|+=16)".replace(")", r"\)").replace("+", r"\+")
-        assert re.sub(width, "+=W)", mine) == re.sub(width, "+=W)", theirs)
+        assert re.sub(r"\+=(4|8|16)\)", "+=W)", mine) == re.sub(r"\+=16\)", "+=W)", theirs)
     for call in kernels.CPP["calls"].split():
         assert call in code
 
