@@ -77,7 +77,7 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
 
     rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a
              copy. ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place.
-             ("z", "add", x, y) and ("z", "mul", x, y) make a new array
+             ("z", "add", x, y) and ("z", "mul", x, y) make a new array. A name is made once
     returns  a program that computes the same, and for each name of `rows` the name in the new
              program that holds its numbers at the end
 
@@ -115,8 +115,8 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
                 now[array] = new("put", now.get(array, array), changed, low, high)
         else:
             now[name] = new(op, *map(value, rest))
-    names = dict.fromkeys(x for row in rows for x in row if isinstance(x, str) and x != row[1])
-    return made, {name: value(name) for name in names}
+    names = [x for name, _, *rest in rows for x in (name, *rest) if isinstance(x, str)]
+    return made, {name: value(name) for name in dict.fromkeys(names)}
 
 
 @exercise("u15.annotated", unit=15, points=2, kind="evidence")

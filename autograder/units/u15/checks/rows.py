@@ -16,7 +16,7 @@ from lessons.u15.rows import Row, ran, shown
 
 VIEW = '("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a copy'
 PLACE = '("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place'
-NEW = '("z", "add", x, y) and ("z", "mul", x, y) make a new array'
+NEW = '("z", "add", x, y) and ("z", "mul", x, y) make a new array. A name is made once'
 SAME = "a program that computes the same, and for each name of `rows` the name in the new program"
 ENDS = "for each name of `rows` the name in the new program that holds its numbers at the end"
 OPS = 'The new program consists of "add", "mul", ("v", "slice", x, low, high)'

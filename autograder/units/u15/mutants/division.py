@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, alternatives, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 WAITS = "round_[x] + (x in ours and name not in ours)"
 READS = "list(dict.fromkeys((x for name in step for x in operands[name] if x not in step)))"
 WRITES = "name for name in step if name == nodes[-1][0] or _read_elsewhere(name, step, operands)"
 BOTH = ("        steps += [[name] for name in names if name not in ours]\n"
         "        steps += [[name for name in names if name in ours]]\n")  # fmt: skip
+
+equivalent("u15.parts", "in operands.items() if other", "in list(operands.items())[1:] if other",
+           because="the first node reads no other one")  # fmt: skip
+equivalent("u15.parts", "round_[name] =", "round_.setdefault(name", because="a name is met once")
+equivalent("u15.parts", "max(waits, default=0)", "max(waits, default=",
+           because="rounds may begin with any number")  # fmt: skip
+equivalent("u15.parts", "for x in reads if", "for x in reversed(list(reads)) if",
+           "name for name in step if name ==", "name for name in reversed(list(step)) if name ==",
+           because="the order does not matter there")  # fmt: skip
+equivalent("u15.parts", "in sorted({*round_.values()})", "in {*round_.values()}",
+           because="small whole numbers stand in a set in order")  # fmt: skip
+equivalent("u15.parts", "step[0] in ours", "step[-1] in ours",
+           because="the nodes of a step are of one kind")  # fmt: skip
 
 mutants(
     "u15.parts",

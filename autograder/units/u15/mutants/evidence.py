@@ -32,5 +32,6 @@ mutants(
 alternatives(
     "u15.annotated",
     as_lists=lambda: [{name: [*place] for name, place in RIGHT.items()}, 4],
+    in_another_order=lambda: (dict(reversed(RIGHT.items())), 4),
     of_numpy=lambda: ({n: (np.int64(k), v) for n, (k, v) in RIGHT.items()}, np.int64(4)),
 )

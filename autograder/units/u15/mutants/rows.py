@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, alternatives, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 PUT = "now[array] = new('put', now.get(array, array), changed, low, high)"
-NAMES = "return (made, {name: value(name) for name in names})"
+NAMES = "return (made, {name: value(name) for name in dict.fromkeys(names)})"
+
+equivalent("u15.functional", "views[name] =", "views.setdefault(name",
+           "now[name] = new(op", "now.setdefault(name", because="a name is made once")  # fmt: skip
+equivalent("u15.functional", "views.get(x, (x, 0, 0))", "views.get(x, (x, 0,",
+           because="where an array ends is not asked")  # fmt: skip
+equivalent("u15.functional", "value(name), value(rest[0])", "value(rest[0]), value(name)",
+           because="sums and products commute")  # fmt: skip
+equivalent("u15.functional", "*rest in rows for x in", "*rest in reversed(list(rows)) for x in",
+           "for x in (name, *rest) if", "for x in (*rest, name) if",
+           because="the dict is in any order")  # fmt: skip
+equivalent("u15.functional", "(name, *rest) if isinstance(x, str)]", "(name, *rest)]",
+           because="more keys of the dict do no harm")  # fmt: skip
+equivalent("u15.functional", "value(rest[0])", "value(rest[-1])", because="there is one operand")
 
 mutants(
     "u15.functional",
@@ -24,9 +37,9 @@ mutants(
     the_operand_as_it_was=("value(rest[0]))", "rest[0])"),
     the_operand_in_place_of_the_result=("changed = new(op[:-1], value(name), value(rest[0]))",
                                         "changed = value(rest[0])"),
-    only_the_names_that_changed=("for name in names}", "for name in names if name in now}"),
-    inputs_are_left_out=("for row in rows for x in row if isinstance(x, str) and x != row[1]",
-                         "for row in rows for x in row[:1]"),
+    only_the_names_that_changed=("in dict.fromkeys(names)}",
+                                 "in dict.fromkeys(names) if name in now}"),
+    inputs_are_left_out=("for x in (name, *rest)", "for x in (name,)"),
     names_of_the_beginning=(NAMES, "return (made, {name: now.get(name, name) for name in names})"),
     names_are_used_again=("f'%{len(made)}'", "f'%{len(made) % 9}'"),
     only_the_program=(NAMES, "return made"),
@@ -42,12 +55,12 @@ alternatives(
     "u15.functional",
     as_lists=(
         NAMES,
-        "where = {name: value(name) for name in names}\n"
+        "where = {name: value(name) for name in dict.fromkeys(names)}\n"
         "    return [[list(row) for row in made], where]",
     ),
     # The whole is put again where the whole was changed.
     whole_arrays_are_views=("views.get(x, (x, 0, 0))", "views.get(x) or (x, 0, 0)"),
-    all_names_at_the_end_are_slices=("names = dict.fromkeys(", "names = set("),
+    names_in_any_order=("in dict.fromkeys(names)}", "in {*names}}"),
 )
 
 
