@@ -9,6 +9,7 @@ The backend counts and gives the graph back, so no C++ is compiled. Next room: t
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -82,6 +83,32 @@ def calls_table(compiled: Callable[..., list[int]], sizes: Sequence[int] = BATCH
     rows = [[str(k), str(n), *("compiles" if k in found else "" for found in (mine, theirs))]
             for k, n in enumerate(sizes)]  # fmt: skip
     return table(rows, ["call", "sentences", "by your function", "the block, by Dynamo"])
+
+
+def calls_told(conditions: list[Condition], sizes: Sequence[int]) -> Any:
+    """Calls of a function of n numbers: which compile, and what Dynamo guards of n then."""
+    import torch
+    from torch._dynamo.eval_frame import _debug_get_cache_entry_list
+
+    function, rows = written(conditions, ({"n": sizes[0]}, {})), []
+    known: list[str] = []
+    with counting(function) as (called, _):
+        for number, n in enumerate(sizes):
+            called(torch.zeros(n))
+            entries = [_guard(str(e.guard_manager)) for e in _debug_get_cache_entry_list(function)]
+            new = [guard for guard in entries if guard not in known]
+            known += new
+            rows.append([str(number), str(n), *(new or ["no new graph"])])
+    return table(rows, ["call", "n", "what the new graph guards of n"])
+
+
+def _guard(text: str) -> str:
+    """What the guards of a graph say of the first size of x: "2 <= n <= 15"."""
+    ranges = re.search(r"LAMBDA_GUARD: (.*?size\(\)\[0\].*?)  #", text)
+    static = re.search(r"size=\[(\d+)\]", text)
+    if ranges:
+        return ranges[1].replace("L['x'].size()[0]", "n")
+    return f"n == {static[1]}" if static else "nothing"
 
 
 def served(sizes: Sequence[int] = BATCHES, **options: Any) -> list[int]:

@@ -171,6 +171,6 @@ def divided_table(divide: Divide) -> Any:
         ours = sum(op in takes for _, op, _ in nodes)
         rows.append([", ".join(sorted(lacks)) or "nothing", f"{ours} of {len(nodes)}",
                      len(in_order(nodes, takes)), one.ran.count("course"), apart])  # fmt: skip
-    heads = ["our compiler lacks", "nodes that it takes", "parts, in the order of the nodes",
-             "parts, yours", "largest difference from PyTorch"]  # fmt: skip
+    heads = ["our compiler lacks", "nodes that it takes", "parts, in order", "parts, yours",
+             "largest difference from PyTorch"]  # fmt: skip
     return table(rows, heads, exact=heads[2:4])

@@ -231,3 +231,17 @@ def test_the_block_is_divided_where_our_compiler_lacks_an_op():
     kept: list[division.Divided] = []
     assert division._called(division.backend(slot("u15.parts").reference, {"gelu"}, kept)) < 1e-5
     assert kept[0].ran == ["course", "torch", "course"]
+
+
+def test_the_guards_of_the_example_are_dynamos():
+    text_of = str(cache.calls_told([("n", "<", 16)], (8, 9, 12, 20, 12)))
+    guards = [line.split(maxsplit=2)[2].strip() for line in text_of.splitlines()[1:]]
+    assert guards == ["n == 8", "2 <= n <= 15", "no new graph", "16 <= n", "no new graph"]
+
+
+def test_inductor_stores_a_value_with_several_readers_as_the_text_says():
+    from torch._inductor import config
+
+    assert config.realize_reads_threshold == 4
+    assert config._realize_opcount_threshold_default == 30
+    assert config.realize_cpu_opcount_threshold == 50

@@ -168,24 +168,13 @@ def parts(nodes: list[tuple], takes: set[str]) -> list[tuple]:
         names = [name for name in operands if round_[name] == number]
         steps += [[name] for name in names if name not in ours]
         steps += [[name for name in names if name in ours]]
-    return [
-        (
-            "ours" if step[0] in ours else "torch",
-            step,
-            list(dict.fromkeys(x for name in step for x in operands[name] if x not in step)),
-            [
-                name
-                for name in step
-                if name == nodes[-1][0] or _read_elsewhere(name, step, operands)
-            ],
-        )
-        for step in steps
-        if step
-    ]
-
-
-def _read_elsewhere(name: str, step: list[str], operands: dict[str, list[str]]) -> bool:
-    return any(name in reads for other, reads in operands.items() if other not in step)
+    result = []
+    for step in filter(None, steps):
+        reads = dict.fromkeys(x for name in step for x in operands[name] if x not in step)
+        elsewhere = {x for other in operands if other not in step for x in operands[other]}
+        writes = [name for name in step if name in elsewhere or name == nodes[-1][0]]
+        result.append(("ours" if step[0] in ours else "torch", step, [*reads], writes))
+    return result
 
 
 @exercise("u15.slow", unit=15, points=2, kind="explain")

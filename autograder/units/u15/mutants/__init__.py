@@ -21,7 +21,7 @@ ALWAYS = ["    for number, (sizes, others) in enumerate(calls):\n",
           "            seen.setdefault(name, set()).add(size)\n"]  # fmt: skip
 
 equivalent("u15.compiled", "in sizes.items()", "in reversed(list(sizes.items()))",
-           "graphs.append(", "graphs.insert(0, ", because="order does not matter there")  # fmt: skip
+           "graphs.append(", "graphs.insert(0, ", because="their order is free")  # fmt: skip
 
 mutants(
     "u15.compiled",

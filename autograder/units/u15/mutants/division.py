@@ -5,18 +5,16 @@ from __future__ import annotations
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 WAITS = "round_[x] + (x in ours and name not in ours)"
-READS = "list(dict.fromkeys((x for name in step for x in operands[name] if x not in step)))"
-WRITES = "name for name in step if name == nodes[-1][0] or _read_elsewhere(name, step, operands)"
+READS = "dict.fromkeys((x for name in step for x in operands[name] if x not in step))"
+WRITES = "name for name in step if name in elsewhere or name == nodes[-1][0]"
 BOTH = ("        steps += [[name] for name in names if name not in ours]\n"
         "        steps += [[name for name in names if name in ours]]\n")  # fmt: skip
 
-equivalent("u15.parts", "in operands.items() if other", "in list(operands.items())[1:] if other",
-           because="the first node reads no other one")  # fmt: skip
 equivalent("u15.parts", "round_[name] =", "round_.setdefault(name", because="a name is met once")
 equivalent("u15.parts", "max(waits, default=0)", "max(waits, default=",
            because="rounds may begin with any number")  # fmt: skip
 equivalent("u15.parts", "for x in reads if", "for x in reversed(list(reads)) if",
-           "name for name in step if name ==", "name for name in reversed(list(step)) if name ==",
+           "[name for name in step if", "[name for name in reversed(list(step)) if",
            because="the order does not matter there")  # fmt: skip
 equivalent("u15.parts", "in sorted({*round_.values()})", "in {*round_.values()}",
            because="small whole numbers stand in a set in order")  # fmt: skip
@@ -38,14 +36,13 @@ mutants(
     the_first_operand_decides=("max(waits, default=0)", "(waits or [0])[0]"),
     the_earliest_operand_decides=("max(waits, default=0)", "min(waits, default=0)"),
     reads_its_own_nodes=(READS, READS.replace(" if x not in step", "")),
-    reads_twice=(READS, READS.replace("dict.fromkeys(", "iter(")),
+    reads_twice=(READS, READS.replace("dict.fromkeys(", "list(")),
     inputs_are_not_read=("for x in operands[name] if x not in step",
                          "for x in operands[name] if x not in step and x in operands"),
     writes_everything=(WRITES, "name for name in step"),
-    the_output_is_not_written=(WRITES, WRITES.replace("name == nodes[-1][0] or ", "")),
+    the_output_is_not_written=(WRITES, WRITES.replace(" or name == nodes[-1][0]", "")),
     writes_the_output_alone=(WRITES, "name for name in step if name == nodes[-1][0]"),
-    an_empty_part=(" for step in steps if step]",
-                   " for step in steps if step] + [('ours', [], [], [])]"),
+    an_empty_part=("return result", "return result + [('ours', [], [], [])]"),
     torch_in_one_step=("steps += [[name] for name in names if name not in ours]",
                        "steps += [[name for name in names if name not in ours]]"),
     in_the_order_of_names=("names = [name for name in operands",
