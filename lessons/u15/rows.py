@@ -105,7 +105,8 @@ def functional_table(functional: Callable[..., Any]) -> Any:
     """Programs as they stand, without changes in place by an answer, and by AOTAutograd."""
     lines = []
     for name, (program, sizes) in SAMPLES.items():
-        mine = [op for _, op, *_ in needed(*functional(program), program[-1][0], sizes)]
+        made, names = functional(program)
+        mine = [op for _, op, *_ in needed(made, names, program[-1][0], sizes)]
         theirs = [op.split(".")[1] for op in by_aot(program, **sizes) if "clone" not in op]
         lines.append([name, "; ".join(map(_line, program)), ", ".join(mine), ", ".join(theirs)])
     return table(lines, ["program", "its rows", "yours", "AOTAutograd's"])

@@ -87,9 +87,8 @@ def _allowed(node: ast.AST, parent: ast.AST | None) -> None:
             raise ValueError(f"it may not use .{node.attr}")
         if node.attr == "shape" and not isinstance(parent, ast.Subscript):
             raise ValueError("a shape must be read as .shape[0] or .shape[1]")
-    stores = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    if stores and (node.id in {"torch", *BUILTINS} or node.id.startswith("_")):
-        raise ValueError(f"it may not assign to {node.id}")
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        _may_be_assigned(node.id)
     if isinstance(node, ast.Constant):
         printed = isinstance(parent, ast.Call) and ast.unparse(parent.func) == "print"
         if isinstance(node.value, str) and parent is not None and not printed:
@@ -98,6 +97,11 @@ def _allowed(node: ast.AST, parent: ast.AST | None) -> None:
             raise ValueError(f"it may not contain {node.value!r}")
         if isinstance(node.value, (int, float)) and not abs(node.value) <= 1e6:
             raise ValueError("its numbers must be at most a million")
+
+
+def _may_be_assigned(name: str) -> None:
+    if name in {"torch", *BUILTINS} or name.startswith("_"):
+        raise ValueError(f"it may not assign to {name}")
 
 
 def made(text: str) -> Callable[..., Any]:

@@ -36,6 +36,6 @@ def does_it_for_other_inputs(repaired, rng):
     """Inputs of sizes that were drawn for this run."""
     text = read(repaired())
     for _ in range(12):
-        sizes = tuple(int(x) for x in rng.integers(1, 9, 3))
-        same_result(text, (*sizes, float(rng.choice([0.1, 0.6, 1.0, 3.0]))), rng)
-    return graphs_score(text, *inputs((*sizes, 2.0), rng))
+        n, k, m = (int(x) for x in rng.integers(1, 9, 3))
+        same_result(text, (n, k, m, float(rng.choice([0.1, 0.6, 1.0, 3.0]))), rng)
+    return graphs_score(text, *inputs((n, k, m, 2.0), rng))

@@ -10,6 +10,8 @@ WRITES = "name for name in step if name in elsewhere or name == nodes[-1][0]"
 BOTH = ("        steps += [[name] for name in names if name not in ours]\n"
         "        steps += [[name for name in names if name in ours]]\n")  # fmt: skip
 
+equivalent("u15.parts", "for other in operands if", "for other in list(operands)[1:] if",
+           because="the first node reads no other one")  # fmt: skip
 equivalent("u15.parts", "round_[name] =", "round_.setdefault(name", because="a name is met once")
 equivalent("u15.parts", "max(waits, default=0)", "max(waits, default=",
            because="rounds may begin with any number")  # fmt: skip
