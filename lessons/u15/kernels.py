@@ -1,7 +1,7 @@
 """What Inductor wrote, shortened; what it cost on a GPU; and the same functions in JAX.
 
     CPP["the kernel behind attention"]     C++ of a transformer block, recorded
-    gpu_table()                            nine kernels of GELU and one, each with its time
+    gpu_table(), gelu_drawn()              nine kernels of GELU and one, with times, drawn
     shortened(code)                        how such a text becomes readable
     wild_table()                           five situations in torch.compile and in jax.jit
 
@@ -24,7 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.draw.graphs.graph import before_after
 from course_lib.draw.plots.table import table
+from course_lib.ir.graph.build import tanh, trace
+from course_lib.ir.graph.node import Node
+from course_lib.passes.fusion.groups import as_kernels
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
 from lessons.u15.division import in_order, listed_block
@@ -88,6 +92,19 @@ def gpu_table() -> Any:
     rows.append([kernel[0], kernel[1], *_moved(2, kernel[1])])
     title = f"GELU of f32[8,1024,4096], {BY_GPU.words}"
     return table(rows, ["kernel", "time (µs)", "read and written (MB)", "TB/s"], title)
+
+
+def gelu_drawn() -> Any:
+    """GELU as nine kernels and as one, in our IR; each line with the bytes read along it."""
+
+    def written_out(x: Node) -> Node:
+        inner = x + x * 0.044715 * x * x
+        return x * 0.5 * (tanh(inner * 0.7978845608028654) + 1.0)
+
+    apart = trace(written_out, "f32[8,1024,4096]", name="gelu")
+    group = [*reversed(apart.ops)]
+    together = as_kernels(apart, {node: group for node in apart.ops})
+    return before_after(apart, together, title="nine kernels, one kernel", edge_bytes=True)
 
 
 def _moved(arrays: int, us: float) -> tuple[float, float]:
