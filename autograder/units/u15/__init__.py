@@ -1,0 +1,1 @@
+"""Unit 15: torch.compile."""

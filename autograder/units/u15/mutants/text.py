@@ -1,0 +1,55 @@
+"""Mutants and alternatives of unit 15: a function in fewer graphs. Next room: evidence.py."""
+
+from __future__ import annotations
+
+from autograder.check.framework import alternatives, mutants
+
+PRINT = '    print("rows:", x.shape[0])\n'
+H = "    h = torch.relu(x @ w)\n"
+HALF = "    h = torch.where(h.mean() > 0.5, h / 2, h)\n"
+TOP = "    top = torch.clamp(h.max(), max=4.0)\n"
+END = "    return h * top\n"
+
+
+def text(*lines: str) -> str:
+    return "".join(["\ndef scaled(x, w):\n", *lines])
+
+
+mutants(
+    "u15.repaired",
+    as_it_stands=lambda: text(H, PRINT, "    if h.mean() > 0.5:\n        h = h / 2\n",
+                              "    return h * min(h.max().item(), 4.0)\n"),
+    prints_nothing=lambda: text(H, HALF, TOP, END),
+    prints_another_number=lambda: text('    print("rows:", w.shape[0])\n', H, HALF, TOP, END),
+    prints_at_the_end_and_in_the_middle=lambda: text(PRINT, H, PRINT, HALF, TOP, END),
+    always_halved=lambda: text(PRINT, H, "    h = h / 2\n", TOP, END),
+    never_halved=lambda: text(PRINT, H, TOP, END),
+    # Each element by itself, not their mean.
+    halves_what_is_large=lambda: text(
+        PRINT, H, "    h = torch.where(h > 0.5, h / 2, h)\n", TOP, END),
+    the_other_branch=lambda: text(
+        PRINT, H, "    h = torch.where(h.mean() > 0.5, h, h / 2)\n", TOP, END),
+    the_largest_before_it_is_halved=lambda: text(PRINT, H, TOP, HALF, END),
+    at_least_four=lambda: text(PRINT, H, HALF, "    top = torch.clamp(h.max(), min=4.0)\n", END),
+    each_element_at_most_four=lambda: text(PRINT, H, HALF, "    top = h.max()\n",
+                                           "    return torch.clamp(h * top, max=4.0)\n"),
+    without_a_limit=lambda: text(PRINT, H, HALF, "    return h * h.max()\n"),
+    only_the_branch_is_mended=lambda: text(H, PRINT, HALF, "    top = h.max().item()\n",
+                                           "    return h * min(top, 4.0)\n"),
+    all_three_stay=lambda: text(H, PRINT, HALF, "    top = h.max().item()\n", "    print()\n",
+                                "    return h * min(top, 4.0)\n"),
+    no_text=lambda: None,
+    with_an_import=lambda: "import torch\n" + text(PRINT, H, HALF, TOP, END),
+    reaches_out=lambda: text(PRINT, "    torch.load(x)\n", H, HALF, TOP, END),
+    through_a_class=lambda: text(PRINT, "    x.__class__\n", H, HALF, TOP, END),
+)  # fmt: skip
+alternatives(
+    "u15.repaired",
+    with_minimum=lambda: text(PRINT, H, HALF, "    return torch.minimum(h * h.max(), h * 4.0)\n"),
+    with_a_number=lambda: text(PRINT, H, "    m = (h.mean() > 0.5) * 0.5\n",
+                               "    h = h * (1 - m)\n", TOP, "    return top * h\n"),
+    with_methods=lambda: text(PRINT, "    h = (x @ w).relu()\n", HALF,
+                              "    return h * h.max().clamp(max=4.0)\n"),
+    prints_last=lambda: text(H, HALF, TOP, "    h = h * top\n", PRINT, "    return h\n"),
+    not_indented=lambda: text(PRINT, H, HALF, TOP, END),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""What the notebook of unit 15 shows (torch.compile): programs, tables, recordings."""
