@@ -1,0 +1,111 @@
+"""Unit 16, XLA, IREE, TVM, Triton: its exercises.
+
+The bodies are our answers and never ship. What the notebook shows stands in lessons.
+Next room: lessons/u16/texts.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.check.rubrics import Rubric, Sample
+from course_lib.exercises import exercise
+
+
+@exercise("u16.softmaxes", unit=16, points=3, kind="implement")
+def softmaxes(program: dict[str, dict[str, Any]]) -> dict[str, int]:
+    """Find every softmax of a StableHLO program.
+
+    program  the row of each value, by name, as above
+    returns  the name of the result of each softmax, and its axis: {"%8": 1}
+
+    A softmax is a `divide` of e by s. The operand e is an `exponential`; it does not matter of
+    what. The operand s is the sum of this same value e along one axis, repeated along that axis
+    again by one `broadcast_in_dim` or several. In a `broadcast_in_dim`, axis k of the operand
+    becomes axis dims[k] of the result. The shape does not tell along which axis a sum is
+    repeated, because two axes may have the same length. A sum along several axes makes no softmax.
+    All axes of the inputs have two elements or more.
+    """
+    found = {}
+    for name, row in program.items():
+        if row["op"] == "divide":
+            axis = _axis(program, *row["operands"])
+            if axis is not None:
+                found[name] = axis
+    return found
+
+
+def _axis(program: dict[str, dict[str, Any]], above: str, below: str) -> int | None:
+    """The axis along which `below` is the sum of `above`, repeated; None if it is none."""
+    where = list(range(len(program[above]["shape"])))
+    while program[below]["op"] == "broadcast_in_dim":
+        where = [where[axis] for axis in program[below]["dims"]]
+        below = program[below]["operands"][0]
+    row = program[below]
+    if program[above]["op"] != "exponential" or row["op"] != "reduce" or row["with"] != "add":
+        return None
+    axes = range(len(program[above]["shape"]))
+    kept = [axis for axis in axes if axis not in row["dims"]]
+    if row["operands"] != [above] or len(row["dims"]) != 1 or where != kept:
+        return None
+    return row["dims"][0]
+
+
+@exercise("u16.together", unit=16, points=2, kind="implement")
+def together() -> str:
+    """Rewrite three dense layers that read the same value as one.
+
+    returns  a text with two functions of Relax, `before(x, w1, w2, w3, b1, b2, b3)` and `after`
+             with the same parameters
+
+    `before` multiplies x by each matrix, in order, and adds the bias of the same number: three
+    times `R.matmul` and three times `R.add`. It returns the three sums. `after` returns the same
+    three values and has one `R.matmul` and one `R.add`.
+
+    x has two axes or more, and its last one is multiplied. The matrices are all [k, n], the biases
+    all [n].
+    """
+    return """
+    def before(x, w1, w2, w3, b1, b2, b3):
+        m1 = R.matmul(x, w1)
+        a1 = R.add(m1, b1)
+        m2 = R.matmul(x, w2)
+        a2 = R.add(m2, b2)
+        m3 = R.matmul(x, w3)
+        a3 = R.add(m3, b3)
+        return a1, a2, a3
+
+    def after(x, w1, w2, w3, b1, b2, b3):
+        w = R.concat((w1, w2, w3), axis=1)
+        b = R.concat((b1, b2, b3), axis=0)
+        m = R.matmul(x, w)
+        a = R.add(m, b)
+        parts = R.split(a, 3, axis=-1)
+        return parts[0], parts[1], parts[2]
+    """
+
+
+@exercise("u16.normalize", unit=16, points=3, kind="implement")
+def normalize() -> str:
+    """Write a Triton kernel that normalizes each row of x.
+
+    returns  the text of a function `normalize(out, x, n, BLOCK: tl.constexpr)`
+
+    x and out have rows of n numbers. Program r reads row r and writes (v - m) / sqrt(s + 0.00001)
+    for each number v of it, where m is the mean of the row, and s is the mean of (v - m)². BLOCK is
+    a power of two, and n or more; nothing outside of the row is read or written.
+
+    Each number of x is loaded once, and each of out is stored once. Results are right to 0.001,
+    even where m is a thousand times as large as the root of s.
+    """
+    return """
+    def normalize(out, x, n, BLOCK: tl.constexpr):
+        row = tl.program_id(0)
+        cols = tl.arange(0, BLOCK)
+        inside = cols < n
+        v = tl.load(x + row * n + cols, mask=inside, other=0.0)
+        m = tl.sum(v, 0) / n
+        d = tl.where(inside, v - m, 0.0)
+        s = tl.sum(d * d, 0) / n
+        tl.store(out + row * n + cols, d / tl.sqrt(s + 0.00001), mask=inside)
+    """

@@ -1,0 +1,33 @@
+"""Hidden checks of unit 16: programs, shapes and launches that are drawn for the run."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import harder, hidden
+from autograder.units.u16.checks import texts
+
+SEED = 161_616
+
+harder("u16.softmaxes", "random_programs", seed=SEED, given=st.integers(1000, 999_999),
+       examples=150)  # fmt: skip
+
+
+@hidden("u16.together", seed=SEED)
+def other_shapes(together, rng):
+    """Shapes that were drawn for this run."""
+    shapes = [(tuple(int(k) for k in rng.integers(1, 5, int(rng.integers(2, 5)))),
+               int(rng.integers(1, 6))) for _ in range(12)]  # fmt: skip
+    return texts.same_values(together, shapes, rng)
+
+
+@hidden("u16.normalize", seed=SEED)
+def other_launches(normalize, rng):
+    """Rows and blocks that were drawn for this run."""
+    cases = []
+    for _ in range(12):
+        n = int(rng.integers(1, 300))
+        block = 1 << (n - 1).bit_length() + int(rng.integers(0, 2))
+        root = float(rng.choice([0.1, 1, 5]))
+        cases.append((int(rng.integers(1, 5)), n, block, float(rng.uniform(-900, 900)) * root, root))
+    return texts.launches(normalize, cases, rng)
