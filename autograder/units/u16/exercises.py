@@ -109,3 +109,67 @@ def normalize() -> str:
         s = tl.sum(d * d, 0) / n
         tl.store(out + row * n + cols, d / tl.sqrt(s + 0.00001), mask=inside)
     """
+
+
+@exercise("u16.paths", unit=16, points=2, kind="evidence")
+def paths() -> dict[str, dict[str, int]]:
+    """Fill the table of hardware and compilers from the facts above.
+
+    returns  for each of DEVICES, the compilers that have a way to it, each with the number of the
+             fact that says so: {"NVIDIA H200": {"XLA": 1, ...}, ...}
+
+    A way means that this compiler makes code for this device. Only XLA, IREE, TVM and Triton count,
+    not compilers of the maker. A device of the same maker, or one with a similar name, is another
+    device. What is under development is no way. A device to which none of the four has a way gets
+    an empty dict.
+    """
+    return {
+        "NVIDIA H200": {"XLA": 1, "IREE": 4, "TVM": 7, "Triton": 6},
+        "AMD MI300X": {"XLA": 1, "IREE": 4, "TVM": 7, "Triton": 6},
+        "Google TPU v5e": {"XLA": 2},
+        "Intel Gaudi 3": {},
+        "Apple Neural Engine": {},
+        "Coral Edge TPU": {},
+        "Cortex-M, no system": {"IREE": 5, "TVM": 7},
+    }
+
+
+@exercise("u16.advice", unit=16, points=2, kind="explain")
+def advice() -> Rubric:
+    """Two teams ask which compiler to use. One serves a transformer with a new kind of attention
+    on MI300X cards. The other puts a small convolutional network on a Cortex-M with 256 KB of
+    memory. For each, choose from your table and the facts, cite the facts by number, and name what
+    your choice costs the team. Then say what empty rows of your table have in common, and what that
+    means for somebody who designs a chip. Write five to eight sentences.
+    """
+    return Rubric(
+        criteria="0.5 points: a choice for the MI300X from the row, with its fact: Triton (6) for a "
+        "kernel that no compiler has a pattern for, or XLA (1), IREE (4) or TVM (7) for the whole "
+        "model, and what it costs (the kernel is written and tiled by hand; or a new attention is "
+        "compiled as separate products and a softmax until somebody adds a pattern). "
+        "0.5 points: a choice for the Cortex-M with its fact: TFLM (12), TVM's C (7) or IREE's "
+        "bare metal (5), and what it costs (an interpreter and kernels for TFLM; no runtime or "
+        "tuning for microcontrollers in TVM any more, 8; an own linker script and toolchain in "
+        "IREE). 0.5 points: the empty rows are reached by the maker's compiler alone (9, 10, 11), "
+        "which takes whole models and decides itself; no general compiler emits code for them. "
+        "0.5 points: the conclusion, such as: publish an instruction set or a plugin interface "
+        "(PJRT, LLVM, a dialect), or write and keep a whole compiler; or an accelerator whose "
+        "operations fit the common ones can be reached from existing compilers.",
+        samples=(
+            Sample(2, "On MI300X I take Triton (fact 6): the attention is new, so no compiler has a "
+                   "pattern for it, and as separate operations its scores would go through memory. "
+                   "The team has to write and tile the kernel and keep XLA or torch for the rest. "
+                   "For the Cortex-M I take TFLM (12), whose core takes 16 KB and needs no "
+                   "operating system; it costs an interpreter, and operations without a kernel for "
+                   "this processor are slow. TVM's C (7) would do without an interpreter, but the "
+                   "runtime for microcontrollers is gone (8). The empty rows have a compiler of "
+                   "their maker (9, 10, 11), which is closed to others: no instruction set to "
+                   "generate code for. Who designs a chip must either write all of a compiler, or "
+                   "offer what others can target, like a PJRT plugin or a backend of LLVM."),
+            Sample(1, "Triton for the MI300X because it supports AMD GPUs (6), though kernels are "
+                   "written by hand. TFLM for the microcontroller because it is small (12). The "
+                   "empty rows are special chips that do not have good software."),
+            Sample(0, "XLA is best for both because it is the most mature compiler and supports "
+                   "many kinds of hardware. The empty rows are old devices."),
+        ),
+    )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Answers to unit 16: plausible mistakes that every check must catch, other right ones that pass.
+
+Here: softmaxes. texts.py: a rewrite and a kernel. Next room: texts.py.
+"""
+
+from __future__ import annotations
+
+from autograder.check.framework import alternative, equivalent, mutants
+
+KIND = "program[above]['op'] != 'exponential'"
+JOIN = "row['with'] != 'add'"
+OPERAND = "row['operands'] != [above]"
+MAP = "where = [where[axis] for axis in program[below]['dims']]"
+LOOP = "while program[below]['op'] == 'broadcast_in_dim':"
+mutants(
+    "u16.softmaxes",
+    # the pattern of unit 2: what stands there, without the axis
+    shapes_tell_enough=(" or where != kept", ""),
+    only_the_number_of_axes=("where != kept", "len(where) != len(kept)"),
+    the_same_axes_in_any_order=("where != kept", "sorted(where) != kept"),
+    # as if the last broadcast said it all
+    the_last_broadcast_only=(MAP, "where = where if len(where) == 1 else program[below]['dims']"),
+    the_map_the_other_way=(MAP, "where = [program[below]['dims'].index(a) for a in where "
+                           "if a in program[below]['dims']]"),
+    one_broadcast_only=(LOOP, "if program[below]['op'] == 'broadcast_in_dim':"),
+    two_broadcasts_always=(LOOP, "for _ in range(2):"),
+    any_reduction=(f" or {JOIN}", ""),
+    any_numerator=(f"{KIND} or ", ""),
+    # two exponentials of one program are not the same value
+    any_exponential_is_summed=(OPERAND, "program[row['operands'][0]]['op'] != 'exponential'"),
+    any_sum=(f"{OPERAND} or ", ""),
+    several_axes=(" or len(row['dims']) != 1", ""),
+    products_as_well=("row['op'] == 'divide'", "row['op'] in ('divide', 'multiply') and "
+                      "len(row['operands']) == 2"),
+    in_either_order=("_axis(program, *row['operands'])",
+                     "_axis(program, *sorted(row['operands'], "
+                     "key=lambda n: program[n]['op'] == 'broadcast_in_dim'))"),
+    the_first_one_only=("found[name] = axis", "return {name: axis}"),
+    the_last_axis_only=("axis is not None", "axis == len(row['shape']) - 1"),
+    not_the_first_axis=("axis is not None", "axis"),
+    the_axis_that_stays=("return row['dims'][0]", "return kept[0] if kept else 0"),
+    the_exponential_instead=("found[name] = axis", "found[row['operands'][0]] = axis"),
+    # needs the maximum, which nothing says
+    the_exponential_of_a_difference=(
+        KIND, f"{KIND} or program[program[above]['operands'][0]]['op'] != 'subtract'"
+    ),
+    names_alone=("return found", "return list(found)"),
+    counts_axes_from_the_end=("found[name] = axis", "found[name] = axis - len(row['shape'])"),
+    squares_only=("axis is not None", "axis is not None and len(row['shape']) == 2"),
+)  # fmt: skip
+
+
+@alternative("u16.softmaxes")
+def from_the_sums_up(program):
+    """From each sum through its readers, with the axes that it has by then."""
+    spread = {}
+    for name, row in program.items():
+        if row["op"] == "reduce" and row["with"] == "add" and len(row["dims"]) == 1:
+            (e,) = row["operands"]
+            if program[e]["op"] == "exponential":
+                rank = len(program[e]["shape"])
+                spread[name] = e, [k for k in range(rank) if k not in row["dims"]], row["dims"][0]
+        elif row["op"] == "broadcast_in_dim" and row["operands"][0] in spread:
+            e, axes, axis = spread[row["operands"][0]]
+            dims = row["dims"]
+            kept = [k for k in range(len(program[e]["shape"])) if k != axis]
+            now = kept if program[row["operands"][0]]["op"] == "reduce" else axes
+            places = [dims[k] for k in (range(len(dims)) if len(dims) == len(kept)
+                                        and program[row["operands"][0]]["op"] == "reduce"
+                                        else now)]  # fmt: skip
+            spread[name] = e, places, axis
+    found = {}
+    for name, row in program.items():
+        if row["op"] == "divide" and row["operands"][1] in spread:
+            e, places, axis = spread[row["operands"][1]]
+            if e == row["operands"][0]:
+                rest = [k for k in range(len(row["shape"])) if k != axis]
+                if places == rest:
+                    found[name] = axis
+    return found
+
+
+@alternative("u16.softmaxes")
+def by_recursion(program):
+    def source(name):
+        row = program[name]
+        if row["op"] != "broadcast_in_dim":
+            return name, tuple(range(len(row["shape"])))
+        below, axes = source(row["operands"][0])
+        return below, tuple(row["dims"][axis] for axis in axes)
+
+    def axis_of(top, bottom):
+        total, axes = source(bottom)
+        row = program[total]
+        ok = (program[top]["op"] == "exponential" and row["op"] == "reduce"
+              and row.get("with") == "add" and row["operands"] == [top])  # fmt: skip
+        missing = set(range(len(program[top]["shape"]))) - set(axes)
+        if ok and row["dims"] == list(missing) and axes == tuple(sorted(axes)):
+            return missing.pop()
+        return None
+
+    divisions = {n: axis_of(*r["operands"]) for n, r in program.items() if r["op"] == "divide"}
+    return {name: axis for name, axis in divisions.items() if axis is not None}
