@@ -17,8 +17,8 @@ from course_lib.draw.plots.table import table
 COMPILERS = ("XLA", "IREE", "TVM", "Triton")
 DEVICES = {  # and what their makers say is inside
     "NVIDIA H200": "multiprocessors with tensor cores",
-    "AMD MI300X": "compute units of CDNA 3, gfx942",
-    "Google TPU v5e": "systolic arrays of 128 x 128",
+    "AMD MI300X": "compute units of CDNA 3 (gfx942)",
+    "Google TPU v5e": "systolic arrays (MXU)",
     "Intel Gaudi 3": "matrix engines and vector processors (TPC)",
     "Apple Neural Engine": "a part of Apple's chips",
     "Coral Edge TPU": "8-bit integers only",

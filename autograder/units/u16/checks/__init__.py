@@ -61,14 +61,18 @@ class Writer:
 
     def repeated(self, value: str, shape: list[int], axes: list[int]) -> str:
         """The value as a larger one, whose axes `axes` are those of the value: in one step, or
-        through one or two values of the same rank with axes of length one."""
-        steps = self.rng.choice((0, 1, 1, 2))
-        if steps:
-            thin = [size if k in axes else 1 for k, size in enumerate(shape)]
-            value = self.add("broadcast_in_dim", value, shape=thin, dims=axes)
-            axes = list(range(len(shape)))
-            if steps == 2:
-                value = self.add("broadcast_in_dim", value, shape=thin, dims=axes)
+        through values of the same rank, in any order of axes, with axes of length one."""
+        if self.rng.random() < 0.7:
+            order = list(range(len(shape)))
+            if self.rng.random() < 0.4:
+                self.rng.shuffle(order)
+            thin = [shape[k] if k in axes else 1 for k in order]
+            places = [order.index(k) for k in axes]
+            value = self.add("broadcast_in_dim", value, shape=thin, dims=places)
+            if self.rng.random() < 0.4:  # larger already, and once more only in another order
+                wide = [shape[k] for k in order]
+                value = self.add("broadcast_in_dim", value, shape=wide, dims=[*range(len(order))])
+            axes = order
         return self.add("broadcast_in_dim", value, shape=shape, dims=axes)
 
     def around(self, x: str) -> str:

@@ -52,31 +52,25 @@ mutants(
 
 @alternative("u16.softmaxes")
 def from_the_sums_up(program):
-    """From each sum through its readers, with the axes that it has by then."""
-    spread = {}
+    """From each sum to its readers, with the axis of `e` that each axis of a value stands for."""
+    origin, found = {}, {}
     for name, row in program.items():
-        if row["op"] == "reduce" and row["with"] == "add" and len(row["dims"]) == 1:
-            (e,) = row["operands"]
-            if program[e]["op"] == "exponential":
-                rank = len(program[e]["shape"])
-                spread[name] = e, [k for k in range(rank) if k not in row["dims"]], row["dims"][0]
-        elif row["op"] == "broadcast_in_dim" and row["operands"][0] in spread:
-            e, axes, axis = spread[row["operands"][0]]
-            dims = row["dims"]
-            kept = [k for k in range(len(program[e]["shape"])) if k != axis]
-            now = kept if program[row["operands"][0]]["op"] == "reduce" else axes
-            places = [dims[k] for k in (range(len(dims)) if len(dims) == len(kept)
-                                        and program[row["operands"][0]]["op"] == "reduce"
-                                        else now)]  # fmt: skip
-            spread[name] = e, places, axis
-    found = {}
-    for name, row in program.items():
-        if row["op"] == "divide" and row["operands"][1] in spread:
-            e, places, axis = spread[row["operands"][1]]
-            if e == row["operands"][0]:
-                rest = [k for k in range(len(row["shape"])) if k != axis]
-                if places == rest:
-                    found[name] = axis
+        if row["op"] == "reduce" and row["with"] == "add":
+            e = row["operands"][0]
+            axes = [k for k in range(len(program[e]["shape"])) if k not in row["dims"]]
+            if len(row["dims"]) == 1 and program[e]["op"] == "exponential":
+                origin[name] = e, row["dims"][0], axes
+        elif row["op"] == "broadcast_in_dim" and row["operands"][0] in origin:
+            e, axis, axes = origin[row["operands"][0]]
+            now = [None] * len(row["shape"])
+            for k, place in enumerate(row["dims"]):
+                now[place] = axes[k]
+            origin[name] = e, axis, now
+        elif row["op"] == "divide" and row["operands"][1] in origin:
+            e, axis, axes = origin[row["operands"][1]]
+            whole = [k if k != axis else None for k in range(len(axes))]
+            if e == row["operands"][0] and axes == whole:
+                found[name] = axis
     return found
 
 
@@ -95,7 +89,7 @@ def by_recursion(program):
         ok = (program[top]["op"] == "exponential" and row["op"] == "reduce"
               and row.get("with") == "add" and row["operands"] == [top])  # fmt: skip
         missing = set(range(len(program[top]["shape"]))) - set(axes)
-        if ok and row["dims"] == list(missing) and axes == tuple(sorted(axes)):
+        if ok and len(missing) == 1 and row["dims"] == list(missing) and axes == tuple(sorted(axes)):
             return missing.pop()
         return None
 
