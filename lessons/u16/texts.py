@@ -151,9 +151,10 @@ class _Run:
         raise _trouble(node, "this is not known here")
 
     def in_room(self, node: ast.expr, room: Any, name: str) -> Any:
-        if name.startswith("_") or not hasattr(type(room), name):
+        found = None if name.startswith("_") else getattr(type(room), name, None)
+        if found is None and not hasattr(type(room), "any"):
             raise _trouble(node, "this function is not known here")
-        return getattr(room, name)
+        return getattr(room, name) if found else room.any(name)
 
     def index(self, node: ast.expr) -> Any:
         match node:

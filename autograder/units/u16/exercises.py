@@ -51,37 +51,34 @@ def _axis(program: dict[str, dict[str, Any]], above: str, below: str) -> int | N
     return row["dims"][0]
 
 
-@exercise("u16.together", unit=16, points=2, kind="implement")
-def together() -> str:
-    """Rewrite three dense layers that read the same value as one.
+@exercise("u16.attention", unit=16, points=2, kind="implement")
+def attention() -> str:
+    """Rewrite attention in Relax as one operation.
 
-    returns  a text with two functions of Relax, `before(x, w1, w2, w3, b1, b2, b3)` and `after`
-             with the same parameters
+    returns  a text with two functions, `before(q, k, v)` and `after(q, k, v)`
 
-    `before` multiplies x by each matrix, in order, and adds the bias of the same number: three
-    times `R.matmul` and three times `R.add`. It returns the three sums. `after` returns the same
-    three values and has one `R.matmul` and one `R.add`.
+    `before` is what the block above computes, operation by operation, from the results of the three
+    `reshape` to the last `permute_dims`; q, k and v are these results, [1, 128, 4, 64]. It uses the
+    attributes that stand there, but for `out_dtype`, which may be left out.
 
-    x has two axes or more, and its last one is multiplied. The matrices are all [k, n], the biases
-    all [n].
+    `after` computes the same with one `R.nn.attention` and nothing else. This operation takes
+    query, key and value as [batch, tokens, heads, size] and returns such an array; its products are
+    multiplied by `scale`, which is 1 / sqrt(size) if it is not given.
     """
     return """
-    def before(x, w1, w2, w3, b1, b2, b3):
-        m1 = R.matmul(x, w1)
-        a1 = R.add(m1, b1)
-        m2 = R.matmul(x, w2)
-        a2 = R.add(m2, b2)
-        m3 = R.matmul(x, w3)
-        a3 = R.add(m3, b3)
-        return a1, a2, a3
+    def before(q, k, v):
+        query = R.permute_dims(q, axes=[0, 2, 1, 3])
+        swapped = R.permute_dims(k, axes=[0, 2, 1, 3])
+        key = R.permute_dims(swapped, axes=[0, 1, 3, 2])
+        products = R.matmul(query, key)
+        scaled = R.divide(products, R.const(8.0, "float32"))
+        weights = R.nn.softmax(scaled, axis=-1)
+        value = R.permute_dims(v, axes=[0, 2, 1, 3])
+        mixed = R.matmul(weights, value)
+        return R.permute_dims(mixed, axes=[0, 2, 1, 3])
 
-    def after(x, w1, w2, w3, b1, b2, b3):
-        w = R.concat((w1, w2, w3), axis=1)
-        b = R.concat((b1, b2, b3), axis=0)
-        m = R.matmul(x, w)
-        a = R.add(m, b)
-        parts = R.split(a, 3, axis=-1)
-        return parts[0], parts[1], parts[2]
+    def after(q, k, v):
+        return R.nn.attention(q, k, v, scale=0.125)
     """
 
 

@@ -1,4 +1,4 @@
-"""Visible checks of what unit 16 is handed as text: a rewrite in Relax, a kernel in Triton.
+"""Visible checks of what unit 16 is handed as text: a rewrite in Relax and a kernel in Triton.
 
 The texts run on numpy, in `lessons/u16`. Next room: autograder/units/u16/hidden/__init__.py.
 """
@@ -13,9 +13,10 @@ import numpy as np
 
 from autograder.check.framework import Wrong, checks
 from autograder.check.shown import returned
-from lessons.u16.relax import returned as relax
+from lessons.u16.relax import expression, matches, on_numpy
 from lessons.u16.texts import calls, functions
 from lessons.u16.tile import Run, launch
+from lessons.u16.wild import block_text
 
 
 def plain(text: Any) -> Any:
@@ -23,73 +24,72 @@ def plain(text: Any) -> Any:
     return dedent(text).strip() if isinstance(text, str) else returned(text)
 
 
-# ── together ──
+# ── attention ──
 
-REWRITE = "Rewrite three dense layers that read the same value as one"
-TWO = "a text with two functions of Relax, `before(x, w1, w2, w3, b1, b2, b3)` and `after`"
-BEFORE = "`before` multiplies x by each matrix, in order, and adds the bias of the same number"
-THREE = "three times `R.matmul` and three times `R.add`"
-SUMS = "It returns the three sums"
-AFTER = "`after` returns the same three values"
-ONE = "has one `R.matmul` and one `R.add`"
-AXES = "x has two axes or more, and its last one is multiplied"
-SIZES = "The matrices are all [k, n], the biases all [n]"
-PARAMETERS = ["x", "w1", "w2", "w3", "b1", "b2", "b3"]
-SHAPES = [  # of x, and n
-    ((2, 3), 4), ((3, 3), 3), ((1, 2), 1), ((2, 3, 4), 5), ((3, 2, 2), 2), ((2, 1, 3, 2), 3),
-]  # fmt: skip
-
-
-@checks("u16.together", spec=[REWRITE, TWO, BEFORE, THREE, SUMS, AFTER, ONE, AXES, SIZES])
-def the_same_three_values(together):
-    """Both functions compute the three layers, for x of two to four axes."""
-    return same_values(together, SHAPES, np.random.default_rng(16))
+REWRITE = "Rewrite attention in Relax as one operation"
+TWO = "a text with two functions, `before(q, k, v)` and `after(q, k, v)`"
+BEFORE = ("`before` is what the block above computes, operation by operation, from the results of "
+          "the three `reshape` to the last `permute_dims`")  # fmt: skip
+RESULTS = "q, k and v are these results, [1, 128, 4, 64]"
+ATTRIBUTES = ("It uses the attributes that stand there, but for `out_dtype`, which may be left "
+              "out")  # fmt: skip
+AFTER = "`after` computes the same with one `R.nn.attention` and nothing else"
+LAYOUT = ("This operation takes query, key and value as [batch, tokens, heads, size] and returns "
+          "such an array")  # fmt: skip
+SCALE = "its products are multiplied by `scale`, which is 1 / sqrt(size) if it is not given"
+SHAPES = [(1, 4, 4), (1, 2, 3), (2, 5, 2), (1, 3, 1)]  # batch, tokens, heads
 
 
-def same_values(together: Any, shapes: Any, rng: np.random.Generator) -> str:
-    text = together()
+@checks("u16.attention", spec=[REWRITE, TWO, BEFORE, RESULTS, ATTRIBUTES, AFTER, LAYOUT, SCALE])
+def one_operation_for_attention(attention):
+    """`before` stands in the block, and both functions compute the same."""
+    return rewritten(attention, SHAPES, np.random.default_rng(16), {"the block": block_text()})
+
+
+def rewritten(attention: Any, shapes: Any, rng: np.random.Generator, blocks: Any) -> str:
+    text = attention()
     wrong = partial(Wrong, program=plain(text))
     try:
         known = functions(text)
     except ValueError as error:
         raise wrong(f"The text cannot be read: {error}.", spec=TWO) from None
-    for name, count in (("before", 3), ("after", 1)):
-        if name not in known:
-            raise wrong(f"The text must define `{name}`.", spec=TWO)
-        if [one.arg for one in known[name].args.args] != PARAMETERS:
-            raise wrong(f"`{name}` must have the parameters {', '.join(PARAMETERS)}.", spec=TWO)
-        for op in ("R.matmul", "R.add"):
-            if (found := calls(text, name).count(op)) != count:
-                raise wrong(f"`{name}` must call {op} {count} times, not {found}.",
-                            spec=THREE if name == "before" else ONE)  # fmt: skip
-    others = sorted(set(calls(text, "before")) - {"R.matmul", "R.add"})
-    if others:
-        raise wrong(f"`before` must not call {', '.join(others)}.", spec=THREE)
-    for shape, n in shapes:
-        k = shape[-1]
-        given = [rng.integers(-9, 9, size).astype(float)
-                 for size in (shape, *[(k, n)] * 3, *[(n,)] * 3)]  # fmt: skip
-        due = [given[0] @ w + b for w, b in zip(given[1:4], given[4:], strict=True)]
+    for name in ("before", "after"):
+        if name not in known or [one.arg for one in known[name].args.args] != ["q", "k", "v"]:
+            raise wrong(f"The text must define `{name}(q, k, v)`.", spec=TWO)
+    if calls(text, "after") != ["R.nn.attention"]:
+        raise wrong("`after` must call R.nn.attention once, and nothing else.",
+                    got=", ".join(calls(text, "after")), spec=AFTER)  # fmt: skip
+    for batch, tokens, heads in shapes:
+        given = [rng.normal(size=(batch, tokens, heads, 64)) for _ in range(3)]
+        due = _attention(*given)
         for name, spec in (("before", BEFORE), ("after", AFTER)):
-            _three(wrong, text, name, given, due, spec)
-    return f"{len(shapes)} shapes"
+            _computes(wrong, text, name, given, due, spec)
+    pattern = expression(text, "before")
+    for title, block in blocks.items():
+        if not (count := matches(pattern, expression(block, "main"))):
+            raise wrong(f"`before` does not stand in {title}, operation by operation.",
+                        spec=ATTRIBUTES)  # fmt: skip
+    return f"{len(shapes)} shapes; it stands in the block {count} time"
 
 
-def _three(wrong: Any, text: str, name: str, given: Any, due: Any, spec: str) -> None:
-    sizes = f"x {list(given[0].shape)}, w1 {list(given[1].shape)}, b1 {list(given[4].shape)}"
+def _attention(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    scores = np.einsum("bihd,bjhd->bhij", q, k) / 8
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.einsum("bhij,bjhd->bihd", e / e.sum(-1, keepdims=True), v)
+
+
+def _computes(wrong: Any, text: str, name: str, given: Any, due: np.ndarray, spec: str) -> None:
+    sizes = f"q, k and v of {list(given[0].shape)}"
     try:
-        got = relax(text, name, [one.copy() for one in given])
+        got = on_numpy(text, name, [one.copy() for one in given])
     except ValueError as error:
-        raise wrong(f"With {sizes}, `{name}` fails: {error}.", spec=AXES) from None
-    if not isinstance(got, tuple) or len(got) != 3:
-        raise wrong(f"`{name}` must return three values.", got=returned(got), spec=SUMS)
-    for number, (have, want) in enumerate(zip(got, due, strict=True), start=1):
-        if np.shape(have) != want.shape:
-            raise wrong(f"With {sizes}, value {number} of `{name}` has another shape.",
-                        got=f"{list(np.shape(have))}", expected=f"{list(want.shape)}",
-                        spec=spec)  # fmt: skip
-        if not np.array_equal(have, want):
-            raise wrong(f"With {sizes}, value {number} of `{name}` has other numbers.", spec=spec)
+        raise wrong(f"With {sizes}, `{name}` fails: {error}.", spec=spec) from None
+    if np.shape(got) != due.shape:
+        raise wrong(f"With {sizes}, the result of `{name}` has another shape.",
+                    got=f"{list(np.shape(got))}", expected=f"{list(due.shape)}", spec=LAYOUT)
+    if not np.allclose(got, due, rtol=0, atol=1e-6):
+        raise wrong(f"With {sizes}, the result of `{name}` has other numbers.",
+                    spec=SCALE if name == "after" else spec)  # fmt: skip
 
 
 # ── normalize ──

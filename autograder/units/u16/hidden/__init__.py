@@ -13,12 +13,13 @@ harder("u16.softmaxes", "random_programs", seed=SEED, given=st.integers(1000, 99
        examples=150)  # fmt: skip
 
 
-@hidden("u16.together", seed=SEED)
-def other_shapes(together, rng):
-    """Shapes that were drawn for this run."""
-    shapes = [(tuple(int(k) for k in rng.integers(1, 5, int(rng.integers(2, 5)))),
-               int(rng.integers(1, 6))) for _ in range(12)]  # fmt: skip
-    return texts.same_values(together, shapes, rng)
+@hidden("u16.attention", seed=SEED)
+def other_shapes(attention, rng):
+    """Shapes that were drawn for this run, and the block under other names."""
+    shapes = [tuple(int(k) for k in rng.integers(1, 5, 3)) for _ in range(8)]
+    renamed = texts.block_text().replace("attention", "layer").replace("norm", "n")
+    renamed = renamed.replace("R.nn.layer_n(", "R.nn.layer_norm(")
+    return texts.rewritten(attention, shapes, rng, {"the block under other names": renamed})
 
 
 @hidden("u16.normalize", seed=SEED)

@@ -1,44 +1,49 @@
-"""Answers to u16.together and u16.normalize, wrong and right. Next room: docs/units/u16.md."""
+"""Answers to u16.attention and u16.normalize, wrong and right. Next room: docs/units/u16.md."""
 
 from __future__ import annotations
 
 from autograder.check.framework import alternatives, mutants
 
-SPLIT, PARTS = "parts = R.split(a, 3, axis=-1)", "return parts[0], parts[1], parts[2]"
+QUERY = "query = R.permute_dims(q, axes=[0, 2, 1, 3])"
+AFTER = "R.nn.attention(q, k, v, scale=0.125)"
 mutants(
-    "u16.together",
-    # right for matrices alone
-    split_along_axis_1=("a, 3, axis=-1", "a, 3, axis=1"),
-    split_along_axis_0=("a, 3, axis=-1", "a, 3"),
-    weights_one_below_the_other=("(w1, w2, w3), axis=1", "(w1, w2, w3), axis=0"),
-    one_bias_for_all=("b = R.concat((b1, b2, b3), axis=0)", "b = R.concat((b1, b1, b1), axis=0)"),
-    biases_in_another_order=("(b1, b2, b3)", "(b3, b2, b1)"),
-    weights_in_another_order=("(w1, w2, w3)", "(w2, w1, w3)"),
-    results_in_another_order=(PARTS, "return parts[0], parts[2], parts[1]"),
-    two_results=(PARTS, "return parts[0], parts[1]"),
-    one_result=(SPLIT, "", PARTS, "return a"),
-    biases_added_afterwards=(
-        "a = R.add(m, b)", "", SPLIT, "p = R.split(m, 3, axis=-1)",
-        PARTS, "return R.add(p[0], b1), R.add(p[1], b2), R.add(p[2], b3)",
+    "u16.attention",
+    # as torch has it: [batch, heads, tokens, size]
+    heads_before_tokens=(f"return {AFTER}", "return R.permute_dims(R.nn.attention("
+                         "R.permute_dims(q, axes=[0, 2, 1, 3]), R.permute_dims(k, axes=[0, 2, 1, "
+                         "3]), R.permute_dims(v, axes=[0, 2, 1, 3])), axes=[0, 2, 1, 3])"),
+    key_and_value_changed_places=("R.nn.attention(q, k, v", "R.nn.attention(q, v, k"),
+    key_before_query=("R.nn.attention(q, k, v", "R.nn.attention(k, q, v"),
+    scaled_by_eight=("scale=0.125", "scale=8.0"),
+    divided_twice=("scale=0.125", "scale=0.015625"),
+    no_scale_at_all=("scale=0.125", "scale=1.0"),
+    the_scale_of_128_tokens=("scale=0.125", "scale=0.08838834764"),
+    before_without_the_division=('scaled = R.divide(products, R.const(8.0, "float32"))',
+                                 "scaled = products"),
+    multiplied_instead=('R.divide(products, R.const(8.0, "float32"))',
+                        'R.multiply(products, R.const(0.125, "float32"))'),
+    softmax_along_another_axis=("axis=-1", "axis=2"),
+    # the same axis under another name; the block has -1
+    the_axis_from_the_front=("axis=-1", "axis=3"),
+    one_permutation_for_the_key=(
+        "swapped = R.permute_dims(k, axes=[0, 2, 1, 3])", "",
+        "R.permute_dims(swapped, axes=[0, 1, 3, 2])", "R.permute_dims(k, axes=[0, 2, 3, 1])",
     ),
-    no_bias=("a = R.add(m, b)", "a = m"),
-    the_same_matrix_twice=("m2 = R.matmul(x, w2)", "m2 = R.matmul(x, w1)"),
-    one_after_another=("m2 = R.matmul(x, w2)", "m2 = R.matmul(a1, w2)"),
-    before_without_biases=("return a1, a2, a3", "return m1, m2, m3"),
-    three_products_in_after=("m = R.matmul(x, w)", "n1 = R.matmul(x, w1)\\n        "
-                             "n2 = R.matmul(x, w2)\\n        m = R.matmul(x, w)"),
-    other_names=("def after(x, w1, w2, w3, b1, b2, b3)", "def after(x, w1, w2, w3, b1, b2)"),
-    before_alone=("def after(", "def later("),
-    numpy_instead=("m = R.matmul(x, w)", "m = np.matmul(x, w)"),
-    two_equal_halves=("a, 3, axis=-1", "a, 2, axis=-1"),
+    the_key_as_it_is=("R.matmul(query, key)", "R.matmul(query, swapped)"),
+    ends_with_the_product=("return R.permute_dims(mixed, axes=[0, 2, 1, 3])", "return mixed"),
+    begins_after_the_permutations=(QUERY, "query = q"),
+    weights_and_value_changed_places=("R.matmul(weights, value)", "R.matmul(value, weights)"),
+    after_alone=("def before(q, k, v)", "def pattern(q, k, v)"),
+    with_the_whole_block=("def before(q, k, v)", "def before(x, q, k, v)"),
+    both_alike=(f"return {AFTER}", "query = R.permute_dims(q, axes=[0, 2, 1, 3])\\n"
+                "        return R.nn.attention(q, k, v)"),
 )  # fmt: skip
 alternatives(
-    "u16.together",
-    stacked_from_the_end=("(w1, w2, w3), axis=1", "(w1, w2, w3), axis=-1"),
-    in_a_list=("(w1, w2, w3)", "[w1, w2, w3]", PARTS, "return (parts[0], parts[1], parts[2])"),
-    backwards_everywhere=("(w1, w2, w3)", "(w3, w2, w1)", "(b1, b2, b3)", "(b3, b2, b1)",
-                          PARTS, "return parts[2], parts[1], parts[0]"),
-)  # fmt: skip
+    "u16.attention",
+    the_default_scale=(", scale=0.125", ""),
+    attributes_by_position=("axes=[0, 1, 3, 2]", "[0, 1, 3, 2]"),
+    with_out_dtype=("R.matmul(query, key)", 'R.matmul(query, key, out_dtype="float32")'),
+)
 
 WHERE = "d = tl.where(inside, v - m, 0.0)"
 LOAD, STORE = "mask=inside, other=0.0", "tl.sqrt(s + 0.00001), mask=inside"
