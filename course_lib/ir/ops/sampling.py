@@ -86,9 +86,14 @@ class Arithmetic:
         return self.f("sub", self.f("min", there, back), self.number(edge))
 
 
-def _in_numpy(kind: DType) -> Arithmetic:
-    functions = {name: row.numpy for name, row in SCALARS.items()} | {"select": np.where}
-    return Arithmetic(lambda name, *args: functions[name](*args), kind.numpy.type)
+def _in_arrays(kind: DType, library: Any) -> Arithmetic:
+    """In numpy, or another library with the same names."""
+
+    def function(name: str, *operands: Any) -> Any:
+        ours = "where" if name == "select" else SCALARS[name].numpy.__name__
+        return getattr(library, ours)(*operands)
+
+    return Arithmetic(function, kind.numpy.type)
 
 
 def _in_loops(kind: DType) -> Arithmetic:
@@ -121,25 +126,26 @@ def _taps(a: Arithmetic, coordinate: Any, k: Any, size: int, attrs: Attrs) -> tu
     return a.f("add", first, step), a.weight(distance, attrs["mode"])
 
 
-def _evaluate(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
+def sampled(arrays: Sequence[Any], attrs: Attrs, library: Any = np) -> Any:
+    """What the op means, in numpy or another library with the same names."""
     x, grid = arrays
     wide = accumulator(DType.of(x.dtype)).numpy
     kind = accumulator(DType.of(grid.dtype))
-    a, sizes, channels_last = _in_numpy(kind), x.shape[2:], np.moveaxis(x, 1, -1)
-    batch = np.arange(len(x)).reshape(-1, *[1] * len(sizes))
-    total = np.zeros((*grid.shape[:-1], x.shape[1]), wide)
+    a, sizes, channels_last = _in_arrays(kind, library), x.shape[2:], library.moveaxis(x, 1, -1)
+    batch = library.arange(len(x)).reshape(-1, *[1] * len(sizes))
+    total = library.zeros((*grid.shape[:-1], x.shape[1]), wide)
     for window in itertools.product(range(TAPS[attrs["mode"]]), repeat=len(sizes)):
-        picked, inside, weight = [batch], np.array(True), np.array(1, wide)
+        picked, inside, weight = [batch], library.array(True), library.array(1, wide)
         for axis, (k, size) in enumerate(zip(window, sizes, strict=True)):
             coordinate = grid[..., len(sizes) - 1 - axis].astype(kind.numpy)
             at, w = _taps(a, coordinate, a.number(k), size, attrs)
             index = a.index(at, size, attrs["padding"], attrs["aligned"])
-            picked.append(np.nan_to_num(index).astype(np.int64))
+            picked.append(library.nan_to_num(index).astype(np.int64))
             inside = inside & a.inside(at, size) if attrs["padding"] == "zeros" else inside
             weight = weight if w is None else weight * w.astype(wide)
         value = channels_last[tuple(picked)].astype(wide)
-        total += np.where(inside[..., None], weight[..., None] * value, 0)
-    return np.ascontiguousarray(np.moveaxis(total, -1, 1).astype(x.dtype))
+        total += library.where(inside[..., None], weight[..., None] * value, 0)
+    return library.moveaxis(total, -1, 1).astype(x.dtype)
 
 
 def _loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
@@ -193,7 +199,7 @@ register(
             "aligned": Attr("bool", False),
         },
         infer=_infer,
-        evaluate=_evaluate,
+        evaluate=lambda arrays, attrs: np.ascontiguousarray(sampled(arrays, attrs)),
         loops=_loops,
         flops=_flops,
     )
