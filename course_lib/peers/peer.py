@@ -57,7 +57,7 @@ class Peer:
 
     file       in this room
     packages   what it needs (`course_lib/packages.py`); the first one's version is the system's
-    tools      programs that must be on the PATH, each with what it is for
+    tools      programs that must be on the PATH, each with what it is for; "a or b": one of them
     options    arguments of the file's `prepare`
     """
 
@@ -102,6 +102,8 @@ def _row(name: str, file: str, packages: str, tools: Mapping[str, str] | None = 
 
 
 GXX = {"g++": "torch.compile writes C++"}
+CLANGS = ("clang", *(f"clang-{version}" for version in (22, 21, 20, 19, 18, 17, 16, 15, 14)))
+CLANG = {" or ".join(CLANGS): "tinygrad writes C"}
 PEERS = {
     row.name: row
     for row in (
@@ -118,10 +120,12 @@ PEERS = {
         _row("mnn", "mnn", "MNN"),
         _row("jax", "jax", "jax"),
         _row("iree", "iree", "iree"),
+        _row("iree, O3", "iree", "iree", flags=("--iree-opt-level=O3",)),
+        _row("iree, data tiling", "iree", "iree", flags=("--iree-opt-data-tiling",)),
         _row("tvm", "tvm", "tvm"),
         _row("tvm, tuned", "tvm", "tvm", tuned=True),
-        _row("tinygrad", "tinygrad", "tinygrad", {"clang": "tinygrad writes C"}),
-        _row("tinygrad, BEAM 2", "tinygrad", "tinygrad", {"clang": "tinygrad writes C"}, beam=2),
+        _row("tinygrad", "tinygrad", "tinygrad", CLANG),
+        _row("tinygrad, BEAM 2", "tinygrad", "tinygrad", CLANG, beam=2),
     )
 }
 
@@ -138,5 +142,6 @@ def lacking(found: Peer) -> str:
     for package in found.packages:
         if find_spec(package) is None:
             return missing(package)
-    absent = [f"{tool} ({use})" for tool, use in found.tools.items() if which(tool) is None]
+    absent = [f"{tool} ({use})" for tool, use in found.tools.items()
+              if not any(map(which, tool.split(" or ")))]  # fmt: skip
     return f"it needs {', '.join(absent)}" if absent else ""

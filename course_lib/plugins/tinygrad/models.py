@@ -33,10 +33,7 @@ class Ran:
 def run_graph(graph: Graph, inputs: Sequence[np.ndarray]) -> Ran:
     """Run a graph on tinygrad's default device. ValueError for an op that its reader does not know,
     or for which our renderers have no line."""
-    with Context(DEV=Target.parse("PYTHON")):  # the module makes tensors when it is imported
-        from tinygrad.nn.onnx import OnnxRunner
-    file = np.frombuffer(to_onnx(graph).SerializeToString(), np.uint8)
-    runner = OnnxRunner(Tensor(file.copy(), device="PYTHON"))
+    runner = reader(to_onnx(graph).SerializeToString())
     weights = {}
     for name, value in runner.graph_values.items():
         if isinstance(value, Tensor) and value.ndim > 1:
@@ -49,6 +46,13 @@ def run_graph(graph: Graph, inputs: Sequence[np.ndarray]) -> Ran:
     except NotImplementedError as error:
         raise ValueError(f"tinygrad cannot run this model: {error}") from error
     return Ran(outputs, weights)
+
+
+def reader(file: bytes) -> Any:
+    """tinygrad's `OnnxRunner` of the bytes of an ONNX file."""
+    with Context(DEV=Target.parse("PYTHON")):  # the module makes tensors when it is imported
+        from tinygrad.nn.onnx import OnnxRunner
+    return OnnxRunner(Tensor(np.frombuffer(file, np.uint8).copy(), device="PYTHON"))
 
 
 def _address(tensor: Tensor) -> int:
