@@ -51,6 +51,43 @@ def _axis(program: dict[str, dict[str, Any]], above: str, below: str) -> int | N
     return row["dims"][0]
 
 
+@exercise("u16.dispatches", unit=16, points=3, kind="implement")
+def dispatches(program: dict[str, dict[str, Any]]) -> list[list[str]]:
+    """Group the operations of a program as IREE forms dispatches.
+
+    program  the row of each value, by name: its "op" ("input", "product", "sum" or "each") and its
+             "operands"
+    returns  lists of names, one for each dispatch
+
+    Every operation but the inputs is in one list, and in no other. The rules are those of A to F
+    above that hold. Only the last value of a dispatch is read by other dispatches; the values
+    before it in the program stay inside. The lists may come in any order, and so may the names in
+    them. In these programs, an "each" has one reader at most; products and sums may have several.
+    """
+    group = {name: [name] for name, row in program.items() if row["op"] != "input"}
+    for name in reversed(list(group)):
+        for reader in group:
+            joins = program[name]["op"] == "each" and program[reader]["op"] != "product"
+            if joins and name in program[reader]["operands"]:
+                _join(group, name, reader)
+    for name in list(group):
+        readers = [other for other in group if name in program[other]["operands"]]
+        others = {id(group[reader]): group[reader] for reader in readers}
+        if program[name]["op"] != "each" and len(others) == 1:
+            (other,) = others.values()
+            if all(program[inside]["op"] == "each" for inside in other):
+                _join(group, name, other[0])
+    return list({id(names): names for names in group.values()}.values())
+
+
+def _join(group: dict[str, list[str]], name: str, reader: str) -> None:
+    """The group of `name` and that of `reader` become one."""
+    if group[name] is not group[reader]:
+        group[reader].extend(group[name])
+        for inside in group[name]:
+            group[inside] = group[reader]
+
+
 @exercise("u16.attention", unit=16, points=2, kind="implement")
 def attention() -> str:
     """Rewrite attention in Relax as one operation.

@@ -6,6 +6,9 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import harder, hidden
 from autograder.units.u16.checks import texts
+from autograder.units.u16.checks.groups import as_it_must
+from course_lib.recorded import recorded
+from lessons.u16.dispatches import cases
 
 SEED = 161_616
 
@@ -32,3 +35,10 @@ def other_launches(normalize, rng):
         root = float(rng.choice([0.1, 1, 5]))
         cases.append((int(rng.integers(1, 5)), n, block, float(rng.uniform(-900, 900)) * root, root))
     return texts.launches(normalize, cases, rng)
+
+
+@hidden("u16.dispatches", seed=SEED)
+def other_programs(dispatches, rng):
+    """Other programs that IREE compiled, in an order that was drawn for this run."""
+    programs = cases(recorded(__file__, "iree.txt"))
+    return as_it_must(dispatches, [programs[k] for k in rng.permutation(len(programs))])
