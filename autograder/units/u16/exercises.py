@@ -145,6 +145,45 @@ def normalize() -> str:
     """
 
 
+@exercise("u16.schedule", unit=16, points=3, kind="implement", further=True)
+def schedule(loops: list[tuple[str, int, str]]) -> str:
+    """Write a schedule of our compiler that makes the loops of TVM.
+
+    loops    a row for each loop, the outermost first: its axis ("i", "j" or "k"), its extent, and
+             its kind ("for", "parallel", "unroll" or "vectorized")
+    returns  the schedule as text, a step in each line
+
+    Our kernel is `product`, whose loops are i, j and k. After the schedule, its loops are those of
+    the rows: the same order, extents and kinds. Of two loops of an axis, the one further out takes
+    the larger steps. The extents of an axis, multiplied, are its length, and every extent is 2 or
+    more. An axis may have one loop or several.
+    """
+    steps, names = [], [""] * len(loops)
+    for axis in "ijk":
+        places = [place for place, row in enumerate(loops) if row[0] == axis]
+        base, inner = axis, [loops[place][1] for place in places]
+        for place in places[:-1]:
+            inner = inner[1:]
+            steps.append(f"split({base}, {_product(inner)})")
+            names[place], base = f"{base}o", f"{base}i"
+        names[places[-1]] = base
+    steps.append(f"reorder({', '.join(names)})")
+    for name, (_, _, kind) in zip(names, loops, strict=True):
+        if kind != "for":
+            steps.append(f"{_STEPS[kind]}({name})")
+    return "\n".join(steps)
+
+
+_STEPS = {"parallel": "parallelize", "unroll": "unroll", "vectorized": "vectorize"}
+
+
+def _product(numbers: list[int]) -> int:
+    result = 1
+    for number in numbers:
+        result *= number
+    return result
+
+
 @exercise("u16.paths", unit=16, points=2, kind="evidence")
 def paths() -> dict[str, dict[str, int]]:
     """Fill the table of hardware and compilers from the facts above.

@@ -42,3 +42,6 @@ def other_programs(dispatches, rng):
     """Other programs that IREE compiled, in an order that was drawn for this run."""
     programs = cases(recorded(__file__, "iree.txt"))
     return as_it_must(dispatches, [programs[k] for k in rng.permutation(len(programs))])
+
+
+harder("u16.schedule", "random_nests", seed=SEED, given=st.integers(500, 99_999), examples=60)
