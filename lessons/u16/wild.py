@@ -168,12 +168,6 @@ def rewrite_table(text: str) -> Picture:
     return table(rows, ["the block in TVM", "launches", "they are"], title, exact=["launches"])
 
 
-def after_rewriting(text: str) -> int:
-    """The launches of the block in TVM after a rewrite."""
-    found = BY_TVM.data("rewritten") if lacking(peer("tvm")) else _rewritten(text)
-    return len(found["after"])
-
-
 def tiles_table() -> Picture:
     """Products of Triton on a GPU, by tile."""
     rows = [[f"{m} x {n} x {k}", warps, stages, flops, regs, shared]
@@ -195,7 +189,7 @@ def ptx_table() -> Picture:
                  exact=["in the text"])  # fmt: skip
 
 
-def bill(softmaxes: Any, dispatches: Any, attention: str, normalize: str) -> Picture:
+def bill(softmaxes: Any, dispatches: Any, normalize: str) -> Picture:
     """What the pieces of this unit changed."""
     x = np.ones((4, 781), np.float32)
     run = launch(normalize, "normalize", 4, x.shape, x, 781, 1024)
@@ -208,8 +202,6 @@ def bill(softmaxes: Any, dispatches: Any, attention: str, normalize: str) -> Pic
         ["softmaxes found in the block", 0, len(softmaxes(copy.deepcopy(block_rows()))), 1],
         [f"programs of {len(RECORDED)} with IREE's number of dispatches", alone, right,
          len(RECORDED)],
-        ["launches of the block in TVM", len(BY_TVM.data("rewritten")["before"]),
-         after_rewriting(attention), 13],
         ["numbers moved for 4 rows of 781, normalized", 4 * x.size, run.loaded + run.stored,
          2 * x.size],
     ]  # fmt: skip

@@ -7,46 +7,49 @@ from __future__ import annotations
 
 from autograder.check.framework import alternative, equivalent, mutants
 
-KIND = "program[above]['op'] != 'exponential'"
-JOIN = "row['with'] != 'add'"
-OPERAND = "row['operands'] != [above]"
-MAP = "where = [where[axis] for axis in program[below]['dims']]"
-LOOP = "while program[below]['op'] == 'broadcast_in_dim':"
+MAP = "where = [where[axis] for axis in program[s]['dims']]"
+LOOP = "while program[s]['op'] == 'broadcast_in_dim':"
+SUM = "(total['op'], total.get('with'), total['operands']) == ('reduce', 'add', [e])"
+KEPT = "where == [k for k in axes if k not in total['dims']]"
+FOUND = "found[name] = total['dims'][0]"
+EXP = "program[e]['op'] == 'exponential'"
 mutants(
     "u16.softmaxes",
     # the pattern of unit 2: what stands there, without the axis
-    shapes_tell_enough=(" or where != kept", ""),
-    only_the_number_of_axes=("where != kept", "len(where) != len(kept)"),
-    the_same_axes_in_any_order=("where != kept", "sorted(where) != kept"),
+    shapes_tell_enough=(KEPT, "True"),
+    only_the_number_of_axes=(KEPT, "len(where) == len(axes) - 1"),
+    the_same_axes_in_any_order=(KEPT, KEPT.replace("where ==", "sorted(where) ==")),
     # as if the last broadcast said it all
-    the_last_broadcast_only=(MAP, "where = where if len(where) == 1 else program[below]['dims']"),
-    the_map_the_other_way=(MAP, "where = [program[below]['dims'].index(a) for a in where "
-                           "if a in program[below]['dims']]"),
-    one_broadcast_only=(LOOP, "if program[below]['op'] == 'broadcast_in_dim':"),
-    two_broadcasts_always=(LOOP, "for _ in range(2):"),
-    any_reduction=(f" or {JOIN}", ""),
-    any_numerator=(f"{KIND} or ", ""),
+    the_last_broadcast_only=(MAP, "where = program[s]['dims']"),
+    the_first_broadcast_only=(MAP, "where = [*where] if len(where) < len(axes) else "
+                              "program[s]['dims']"),
+    the_map_the_other_way=(MAP, "where = [program[s]['dims'].index(a) for a in where "
+                           "if a in program[s]['dims']]"),
+    one_broadcast_only=(LOOP, "for _ in range(program[s]['op'] == 'broadcast_in_dim'):"),
+    two_broadcasts_always=(LOOP, "for _ in range(2 * (program[s]['op'] == 'broadcast_in_dim')):"),
+    any_reduction=(SUM, "(total['op'], total['operands']) == ('reduce', [e])"),
+    any_numerator=(EXP, "True"),
     # two exponentials of one program are not the same value
-    any_exponential_is_summed=(OPERAND, "program[row['operands'][0]]['op'] != 'exponential'"),
-    any_sum=(f"{OPERAND} or ", ""),
-    several_axes=(" or len(row['dims']) != 1", ""),
+    any_exponential_is_summed=(SUM, "(total['op'], total.get('with')) == ('reduce', 'add') and "
+                               "program[total['operands'][0]]['op'] == 'exponential'"),
+    any_sum=(SUM, "(total['op'], total.get('with')) == ('reduce', 'add')"),
+    several_axes=("len(total['dims']) == 1 and ", ""),
     products_as_well=("row['op'] == 'divide'", "row['op'] in ('divide', 'multiply') and "
                       "len(row['operands']) == 2"),
-    in_either_order=("_axis(program, *row['operands'])",
-                     "_axis(program, *sorted(row['operands'], "
-                     "key=lambda n: program[n]['op'] == 'broadcast_in_dim'))"),
-    the_first_one_only=("found[name] = axis", "return {name: axis}"),
-    the_last_axis_only=("axis is not None", "axis == len(row['shape']) - 1"),
-    not_the_first_axis=("axis is not None", "axis"),
-    the_axis_that_stays=("return row['dims'][0]", "return kept[0] if kept else 0"),
-    the_exponential_instead=("found[name] = axis", "found[row['operands'][0]] = axis"),
+    in_either_order=("e, s = row['operands']", "e, s = sorted(row['operands'], key=lambda n: "
+                     "program[n]['op'] == 'broadcast_in_dim')"),
+    the_first_one_only=(FOUND, "return {name: total['dims'][0]}"),
+    the_last_axis_only=("len(total['dims']) == 1", "total['dims'] == [len(axes) - 1]"),
+    not_the_first_axis=("len(total['dims']) == 1", "len(total['dims']) == 1 and total['dims'][0]"),
+    the_axis_that_stays=(FOUND, "found[name] = where[0] if where else 0"),
+    the_exponential_instead=(FOUND, "found[e] = total['dims'][0]"),
     # needs the maximum, which nothing says
     the_exponential_of_a_difference=(
-        KIND, f"{KIND} or program[program[above]['operands'][0]]['op'] != 'subtract'"
+        EXP, f"{EXP} and program[program[e]['operands'][0]]['op'] == 'subtract'"
     ),
     names_alone=("return found", "return list(found)"),
-    counts_axes_from_the_end=("found[name] = axis", "found[name] = axis - len(row['shape'])"),
-    squares_only=("axis is not None", "axis is not None and len(row['shape']) == 2"),
+    counts_axes_from_the_end=(FOUND, "found[name] = total['dims'][0] - len(axes)"),
+    squares_only=("len(total['dims']) == 1", "len(total['dims']) == 1 and len(axes) == 2"),
 )  # fmt: skip
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from autograder.check.framework import alternative, alternatives, mutants
 
 JOINS = "program[name]['op'] == 'each' and program[reader]['op'] != 'product'"
-ROOT = "program[name]['op'] != 'each' and len(others) == 1"
-FREE = "all((program[inside]['op'] == 'each' for inside in other))"
+ROOT = "program[name]['op'] != 'each' and readers"
+SAME = "all((r is readers[0] for r in readers))"
+FREE = "all((program[inside]['op'] == 'each' for inside in readers[0]))"
 RESULT = "return list({id(names): names for names in group.values()}.values())"
 mutants(
     "u16.dispatches",
@@ -17,18 +18,16 @@ mutants(
     never_into_a_sum=(JOINS, f"{JOINS} and program[reader]['op'] != 'sum'"),
     into_sums_only=(JOINS, "program[name]['op'] == 'each' and program[reader]['op'] == 'sum'"),
     # rule D
-    sums_join_products=(FREE, "all((program[inside]['op'] != 'product' for inside in other))"),
-    several_products_in_one=(f"if {FREE}:", "if True:"),
+    sums_join_products=(FREE, "all((program[inside]['op'] != 'product' for inside in readers[0]))"),
+    several_products_in_one=(FREE, "True"),
     # rule F: counts readers, not the groups that they are in
-    one_reader_by_count=(ROOT, "program[name]['op'] != 'each' and len(readers) == 1"),
-    any_number_of_readers=("len(others) == 1", "others", "other, = others.values()",
-                           "other = list(others.values())[0]"),
-    only_products_join=("program[name]['op'] != 'each'", "program[name]['op'] == 'product'"),
-    only_sums_join=("program[name]['op'] != 'each'", "program[name]['op'] == 'sum'"),
+    one_reader_by_count=(SAME, "len(readers) == 1"),
+    any_number_of_readers=(SAME, "True"),
+    only_products_join=(ROOT, "program[name]['op'] == 'product' and readers"),
+    only_sums_join=(ROOT, "program[name]['op'] == 'sum' and readers"),
     # before the elementwise operations are in groups
     roots_first=lambda program: _roots_first(program),
-    the_first_in_each_chain_only=("for name in reversed(list(group)):",
-                                  "for name in reversed(list(group)[:2]):"),
+    the_last_reader_only=("reversed(list(group))", "reversed(list(group)[-1:])"),
     names_once_more=(RESULT, "return list(group.values())"),
     with_the_inputs=(" if row['op'] != 'input'", ""),
     a_dict=(RESULT, "return {names[0]: len(names) for names in group.values()}"),
@@ -85,5 +84,5 @@ def with_numbers(program):
 alternatives(
     "u16.dispatches",
     as_tuples=(RESULT, "return tuple({id(n): tuple(n) for n in group.values()}.values())"),
-    the_last_product_first=("for name in list(group):", "for name in list(group)[::-1]:"),
+    the_last_product_first=("for name in group:", "for name in list(group)[::-1]:"),
 )

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from autograder.check.framework import alternatives, mutants
+from course_lib.exercises import slot
+
+OWN = "**{name: {} for name in own}"
+ARM = "{'IREE': 5, 'TVM': 7}"
+
+
+def _row(name, **ways):
+    """Our answer with another row."""
+    return lambda: {**slot("u16.paths").reference(), name: ways}
+
 
 mutants(
     "u16.paths",
     # the names are alike
-    the_edge_tpu_is_a_tpu=("'Coral Edge TPU': {}", "'Coral Edge TPU': {'XLA': 2}"),
-    the_plugin_is_for_gaudi=("'Intel Gaudi 3': {}", "'Intel Gaudi 3': {'XLA': 3}"),
-    metal_is_the_neural_engine=("'Apple Neural Engine': {}", "'Apple Neural Engine': {'IREE': 4}"),
-    apples_gpu_is_the_neural_engine=("'Apple Neural Engine': {}",
-                                     "'Apple Neural Engine': {'XLA': 1}"),
+    the_edge_tpu_is_a_tpu=_row("Coral Edge TPU", XLA=2),
+    the_plugin_is_for_gaudi=_row("Intel Gaudi 3", XLA=3),
+    metal_is_the_neural_engine=_row("Apple Neural Engine", IREE=4),
+    apples_gpu_is_the_neural_engine=_row("Apple Neural Engine", XLA=1),
     # under development
-    triton_for_processors=("{'IREE': 5, 'TVM': 7}", "{'IREE': 5, 'TVM': 7, 'Triton': 6}"),
-    cpus_are_microcontrollers=("{'IREE': 5, 'TVM': 7}", "{'IREE': 5, 'TVM': 7, 'XLA': 1}"),
-    microtvm_is_the_way=("{'IREE': 5, 'TVM': 7}", "{'IREE': 5}"),
-    no_way_to_a_microcontroller=("{'IREE': 5, 'TVM': 7}", "{}"),
-    bare_metal_is_any_cpu=("{'IREE': 5, 'TVM': 7}", "{'IREE': 4, 'TVM': 7}"),
-    triton_is_for_nvidia=("'AMD MI300X': {'XLA': 1, 'IREE': 4, 'TVM': 7, 'Triton': 6}",
-                          "'AMD MI300X': {'XLA': 1, 'IREE': 4, 'TVM': 7}"),
-    the_makers_compiler=("'Intel Gaudi 3': {}", "'Intel Gaudi 3': {'SynapseAI': 10}"),
-    core_ml=("'Apple Neural Engine': {}", "'Apple Neural Engine': {'Core ML': 9}"),
-    numbers_from_zero=("'Google TPU v5e': {'XLA': 2}", "'Google TPU v5e': {'XLA': 1}"),
-    without_empty_rows=("'Intel Gaudi 3': {}, ", ""),
-    yes_instead_of_numbers=("'Google TPU v5e': {'XLA': 2}", "'Google TPU v5e': {'XLA': True}"),
-    lists_of_names=("'Google TPU v5e': {'XLA': 2}", "'Google TPU v5e': ['XLA']"),
+    triton_for_processors=(ARM, "{'IREE': 5, 'TVM': 7, 'Triton': 6}"),
+    cpus_are_microcontrollers=(ARM, "{'IREE': 5, 'TVM': 7, 'XLA': 1}"),
+    without_microtvm_no_way=(ARM, "{'IREE': 5}"),
+    no_way_to_a_microcontroller=(ARM, "{}"),
+    bare_metal_is_any_cpu=(ARM, "{'IREE': 4, 'TVM': 7}"),
+    triton_is_for_nvidia=_row("AMD MI300X", XLA=1, IREE=4, TVM=7),
+    cuda_is_not_triton=_row("NVIDIA H200", XLA=1, IREE=4, TVM=7),
+    the_makers_compiler=_row("Intel Gaudi 3", SynapseAI=10),
+    core_ml=_row("Apple Neural Engine", **{"Core ML": 9}),
+    the_fact_about_jax=_row("Google TPU v5e", XLA=1),
+    without_empty_rows=(f", {OWN}", ""),
+    another_device=_row("Intel GPU Max", XLA=3),
+    yes_instead_of_numbers=("{'XLA': 2}", "{'XLA': True}"),
+    lists_of_names=("{'XLA': 2}", "['XLA']"),
+    a_fact_that_is_not_there=("{'XLA': 2}", "{'XLA': 13}"),
 )  # fmt: skip
 alternatives(
     "u16.paths",
