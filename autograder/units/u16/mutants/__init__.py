@@ -5,7 +5,7 @@ Here: softmaxes. texts.py: a rewrite and a kernel. Next room: texts.py.
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, equivalent, mutants
+from autograder.check.framework import alternative, alternatives, mutants
 
 MAP = "where = [where[axis] for axis in program[s]['dims']]"
 LOOP = "while program[s]['op'] == 'broadcast_in_dim':"
@@ -98,3 +98,9 @@ def by_recursion(program):
 
     divisions = {n: axis_of(*r["operands"]) for n, r in program.items() if r["op"] == "divide"}
     return {name: axis for name, axis in divisions.items() if axis is not None}
+
+
+alternatives(
+    "u16.softmaxes",
+    as_numbers_of_numpy=(FOUND, "found[name] = __import__('numpy').int64(total['dims'][0])"),
+)

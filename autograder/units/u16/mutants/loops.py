@@ -29,7 +29,11 @@ mutants(
     a_list_of_steps=("'\\n'.join(steps)", "steps"),
     every_axis_is_split=("for axis in 'ijk':", "for axis in 'ij':"),
 )  # fmt: skip
-alternatives("u16.schedule", with_a_newline=("'\\n'.join(steps)", "'\\n'.join(steps) + '\\n'"))
+alternatives(
+    "u16.schedule",
+    with_a_newline=("'\\n'.join(steps)", "'\\n'.join(steps) + '\\n'"),
+    with_comments=("'\\n'.join(steps)", "'   // a step\\n'.join(steps)"),
+)
 
 
 @alternative("u16.schedule")

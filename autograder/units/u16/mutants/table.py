@@ -40,6 +40,8 @@ mutants(
 )  # fmt: skip
 alternatives(
     "u16.paths",
+    in_another_order=("'XLA': 1, 'IREE': 4, 'TVM': 7, 'Triton': 6",
+                      "'Triton': 6, 'TVM': 7, 'IREE': 4, 'XLA': 1"),
     made_by_a_loop=lambda: {
         **{d: {"XLA": 1, "IREE": 4, "TVM": 7, "Triton": 6} for d in ("NVIDIA H200", "AMD MI300X")},
         "Google TPU v5e": dict(XLA=2),
