@@ -2,6 +2,7 @@
 
     EVIDENCE          twelve small programs, and what IREE made of each
     RECORDED          these and 69 random ones
+    written(program)  a program as StableHLO, as IREE was given it
     kinds_of(groups, program)      ["product", "sum"]: what stands in the groups of an answer
 
 A program's row has "op", which is "input", "product" (of two matrices), "sum" (along the rows) or
@@ -21,6 +22,8 @@ from course_lib.recorded import Recording, recorded
 BY_IREE = recorded(__file__, "iree.txt")
 Program = dict[str, dict[str, Any]]
 SMALL = 12
+UNARY = ("tanh", "exponential", "negate", "logistic", "sine", "cosine", "abs", "sqrt")
+BINARY = ("add", "subtract", "maximum", "minimum")
 
 
 class Case(NamedTuple):
@@ -60,3 +63,49 @@ def evidence_table() -> Picture:
     """The small programs, and what IREE made of them."""
     rows = [[shown(case.program), len(case.kinds), ", ".join(case.kinds)] for case in EVIDENCE]
     return table(rows, ["program", "dispatches", "they are"], exact=["dispatches"])
+
+
+def written(program: Program) -> str:
+    """The program in StableHLO, on squares of 64 numbers. No two values are computed alike, and no
+    sum is that of a `multiply`, which would be a product in disguise."""
+    rank: dict[str, int] = {}
+    lines, used, read = [], set(), {x for row in program.values() for x in row["operands"]}
+    for name, row in program.items():
+        op, operands = row["op"], row["operands"]
+        rank[name] = {"sum": 1, "each": max((rank[x] for x in operands), default=2)}.get(op, 2)
+        given = [_spread(x, rank[name], rank, lines) if op == "each" else f"%{x}" for x in operands]
+        types = ", ".join(_type(rank[x]) for x in operands)
+        if op == "product":
+            words = f"dot_general {', '.join(given)}, contracting_dims = [1] x [0] : ({types}) -> "
+        elif op == "sum":
+            lines.append(f"%zero_{name} = stablehlo.constant dense<0.0> : tensor<f32>")
+            words = f"reduce({given[0]} init: %zero_{name}) applies stablehlo.add across "
+            words += f"dimensions = [1] : ({types}, tensor<f32>) -> "
+        elif op == "each":
+            kinds = UNARY if len(operands) == 1 else BINARY
+            kind = next(k for k in kinds if (k, *sorted(operands)) not in used)
+            used.add((kind, *sorted(operands)))
+            words = f"{kind} {', '.join(given)} : "
+        else:
+            continue
+        lines.append(f"%{name} = stablehlo.{words}{_type(rank[name])}")
+    inputs = ", ".join(f"%{n}: {_type(2)}" for n, row in program.items() if row["op"] == "input")
+    results = [n for n, row in program.items() if n not in read and row["op"] != "input"]
+    kinds_ = ", ".join(_type(rank[n]) for n in results)
+    lines.append(f"return {', '.join(f'%{n}' for n in results)} : {kinds_}")
+    body = "\n  ".join(lines)
+    return f"func.func public @main({inputs}) -> ({kinds_}) {{\n  {body}\n}}\n"
+
+
+def _type(rank: int) -> str:
+    return f"tensor<{'64x' * rank}f32>"
+
+
+def _spread(name: str, rank_: int, rank: dict[str, int], lines: list[str]) -> str:
+    """A value as an operand of so many axes: one number for each row is repeated along it."""
+    if rank[name] == rank_:
+        return f"%{name}"
+    wide = f"%wide_{len(lines)}"
+    lines.append(f"{wide} = stablehlo.broadcast_in_dim %{name}, dims = [0] : "
+                 f"({_type(1)}) -> {_type(2)}")  # fmt: skip
+    return wide
