@@ -1,7 +1,7 @@
 """Hardware and compilers: what their own pages say, each with its source.
 
     facts_text()        the facts, numbered
-    matrix(paths())     a table hardware x compiler of an answer: the number of the fact in each cell
+    matrix(paths())     hardware x compilers: the number of a fact in each cell
 
 Next room: autograder/units/u16/checks.
 """
@@ -32,8 +32,9 @@ class Fact(NamedTuple):
 
 
 FACTS = (
-    Fact("JAX, which compiles with XLA, is installed for CPUs, NVIDIA GPUs and AMD GPUs (ROCm, Linux "
-         "x86-64); for Intel and Apple GPUs it is experimental", "docs.jax.dev, Installation"),
+    Fact("JAX, which compiles with XLA, is installed for CPUs, NVIDIA GPUs and AMD GPUs (ROCm, "
+         "Linux x86-64); for Intel and Apple GPUs it is experimental",
+         "docs.jax.dev, Installation"),
     Fact("code that runs on Cloud TPUs must be compiled by XLA",
          "docs.cloud.google.com/tpu, Introduction"),
     Fact("a plugin (PJRT) makes XLA compile for Intel's Data Center GPUs Max and Flex",
@@ -44,18 +45,18 @@ FACTS = (
          "one of its CPU targets", "iree.dev, Bare-metal and CPU"),
     Fact("Triton's hardware: NVIDIA GPUs from compute capability 8.0, AMD GPUs by ROCm; CPUs are "
          "under development", "github.com/triton-lang/triton, README"),
-    Fact("TVM 0.27 has the targets llvm, cuda, rocm, vulkan, metal and opencl, and `c`, whose C "
-         "any compiler of C for a microcontroller takes", "run here; its lab compiles it"),
+    Fact("TVM 0.27 has the targets llvm, cuda, rocm, vulkan, metal and opencl, and `c`: text in C, "
+         "which any compiler of C, also one for a microcontroller, takes", "run here"),
     Fact("TVM's microTVM, with its runtime for microcontrollers, was taken out in December 2024",
          "github.com/apache/tvm, pull request 17554"),
     Fact("Core ML decides while it loads a model which parts run on the Neural Engine; a program "
          "may only say which units it allows", "apple.github.io/coremltools, developer.apple.com"),
-    Fact("Gaudi has a graph compiler of its own, reached from PyTorch (by torch.compile, too), with "
-         "a library of kernels in TPC-C", "docs.habana.ai, Gaudi Software Suite"),
+    Fact("Gaudi has a graph compiler of its own, reached from PyTorch (also by torch.compile), "
+         "with a library of kernels in TPC-C", "docs.habana.ai, Gaudi Software Suite"),
     Fact("the Edge TPU runs only TensorFlow Lite models in 8 bits that its own compiler has "
          "compiled", "coral.ai, TensorFlow models on the Edge TPU"),
-    Fact("LiteRT for Microcontrollers (TFLM) interprets a model; its core takes 16 KB on a Cortex-M3 "
-         "and needs no operating system", "developers.google.com/edge/litert"),
+    Fact("LiteRT for Microcontrollers (TFLM) interprets a model; its core takes 16 KB on a "
+         "Cortex-M3 and needs no operating system", "developers.google.com/edge/litert"),
 )  # fmt: skip
 
 

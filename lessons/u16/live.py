@@ -61,7 +61,9 @@ def xla() -> dict[str, str]:
 def _attention(hlo: str) -> str:
     """The launches from the product of query and key to that with value, and what is in them."""
     entry = hlo[hlo.index("\nENTRY ") :].splitlines()
-    names = {m[1]: m[2] for line in entry if (m := re.match(r".*?%(\S+) = .*calls=%([\w.]+)", line))}
+    names = {
+        m[1]: m[2] for line in entry if (m := re.match(r".*?%(\S+) = .*calls=%([\w.]+)", line))
+    }
     about = [name for name in names if re.search(rf"%{re.escape(name)} = .*attention/(dot|red|div)",
                                                  "\n".join(entry))]  # fmt: skip
     parts = []
@@ -230,7 +232,7 @@ def products() -> dict[str, str]:
 
 
 def _vectors(loop: str) -> str:
-    """The lines of a loop of LLVM IR that hold whole vectors or a branch, without debug information."""
+    """The lines of a loop of LLVM IR that hold whole vectors or a branch."""
     wanted = r"= (phi <|load <|tail call <)|^  br |^\w+:"
     lines = [re.sub(r", !\w+ !\d+|, !llvm.*| *; preds.*", "", x) for x in loop.splitlines()]
     return "".join(f"{line}\n" for line in lines if re.search(wanted, line))

@@ -66,7 +66,7 @@ class Trace:
     def any(self, name: str) -> Callable[..., Expression]:
         def operation(*given: Any, **named: Any) -> Expression:
             names = PARAMETERS.get(name, ())
-            attributes = {**dict(zip(names[1:], given[1:], strict=False)), **named} if names else named
+            attributes = {**dict(zip(names[1:], given[1:], strict=False)), **named}
             operands = given[:1] if names and name != "nn_attention" else given
             kept = {k: v for k, v in attributes.items() if k not in IGNORED}
             return name, operands, tuple(sorted(kept.items()))

@@ -80,6 +80,6 @@ def shown(program: Program) -> str:
 
 
 def kinds(text: str) -> Counter[str]:
-    """How often each operation of StableHLO stands in a text, functions that are called included."""
+    """How often each operation stands in a text, functions that are called included."""
     found = (LINE.match(line) for line in text.splitlines())
     return Counter(line[2] for line in found if line)

@@ -108,17 +108,11 @@ def xla_here() -> str:
 
 def phases(text: str) -> str:
     """A StableHLO program after three phases of IREE, or the recorded one."""
+
     def make() -> str:
         return "".join(f"{name}\n{live.phase(text, name)}" for name in live.PHASES)
 
     return or_recorded("iree", make, BY_IREE, "phases")
-
-
-def dispatches_of(text: str) -> str:
-    """The dispatches that IREE makes of a StableHLO program."""
-    if lacking(peer("iree")):
-        return f"iree is not installed here; for the text as it stands: matmul_64x64x64_f32 ({BY_IREE.words})"
-    return ", ".join(live.dispatched(text))
 
 
 def iree_table() -> Picture:

@@ -34,10 +34,12 @@ def softmaxes(program: dict[str, dict[str, Any]]) -> dict[str, int]:
             while program[s]["op"] == "broadcast_in_dim":
                 where = [where[axis] for axis in program[s]["dims"]]
                 s = program[s]["operands"][0]
-            total, one = program[s], program[e]["op"] == "exponential"
-            if one and (total["op"], total.get("with"), total["operands"]) == ("reduce", "add", [e]):
-                if len(total["dims"]) == 1 and where == [k for k in axes if k not in total["dims"]]:
-                    found[name] = total["dims"][0]
+            total = program[s]
+            summed = total["op"] == "reduce" and total["with"] == "add" and total["operands"] == [e]
+            kept = [axis for axis in axes if axis not in total.get("dims", axes)]
+            one = len(kept) == len(axes) - 1 and program[e]["op"] == "exponential"
+            if summed and one and where == kept:
+                found[name] = total["dims"][0]
     return found
 
 
@@ -67,9 +69,10 @@ def dispatches(program: dict[str, dict[str, Any]]) -> list[list[str]]:
                 join(name, reader)
     for name in group:
         readers = [group[other] for other in group if name in program[other]["operands"]]
-        if program[name]["op"] != "each" and readers and all(r is readers[0] for r in readers):
-            if all(program[inside]["op"] == "each" for inside in readers[0]):
-                join(name, readers[0][0])
+        one = readers and all(other is readers[0] for other in readers)
+        free = one and all(program[inside]["op"] == "each" for inside in readers[0])
+        if program[name]["op"] != "each" and free:
+            join(name, readers[0][0])
     return list({id(names): names for names in group.values()}.values())
 
 
@@ -196,7 +199,7 @@ def advice() -> Rubric:
     means for somebody who designs a chip. Write five to eight sentences.
     """
     return Rubric(
-        criteria="0.5 points: a choice for the MI300X from the row, with its fact: Triton (6) for a "
+        criteria="0.5 points: a choice for the MI300X with its fact: Triton (6) for a "
         "kernel that no compiler has a pattern for, or XLA (1), IREE (4) or TVM (7) for the whole "
         "model, and what it costs (the kernel is written and tiled by hand; or a new attention is "
         "compiled as separate products and a softmax until somebody adds a pattern). "
@@ -209,8 +212,8 @@ def advice() -> Rubric:
         "(PJRT, LLVM, a dialect), or write and keep a whole compiler; or an accelerator whose "
         "operations fit the common ones can be reached from existing compilers.",
         samples=(
-            Sample(2, "On MI300X I take Triton (fact 6): the attention is new, so no compiler has a "
-                   "pattern for it, and as separate operations its scores would go through memory. "
+            Sample(2, "On MI300X I take Triton (fact 6): the attention is new, so no compiler has "
+                   "a pattern for it; as separate operations, its scores would go through memory. "
                    "The team has to write and tile the kernel and keep XLA or torch for the rest. "
                    "For the Cortex-M I take TFLM (12), whose core takes 16 KB and needs no "
                    "operating system; it costs an interpreter, and operations without a kernel for "

@@ -23,7 +23,7 @@ INSIDE = "the values before it in the program stay inside"
 ORDER = "The lists may come in any order, and so may the names in them"
 
 background("u16.dispatches", "the row of each value, by name: its", because="what the argument is")
-background("u16.dispatches", "and its \"operands\"", because="what the argument is")
+background("u16.dispatches", 'and its "operands"', because="what the argument is")
 background("u16.dispatches", "In these programs, an \"each\" has one reader at most; products and "
            "sums may have several", because="what the programs are like")  # fmt: skip
 
@@ -51,8 +51,9 @@ def as_it_must(dispatches: Any, programs: Sequence[Case]) -> str:
                     raise wrong(f"{name} is read by {out[0]}, which is in another dispatch.",
                                 got=returned(groups), spec=LAST)  # fmt: skip
         if (found := kinds_of(groups, case.program)) != case.kinds:
+            due = f"{len(case.kinds)} dispatches: {case.kinds}"
             raise wrong("IREE forms other dispatches.", got=f"{returned(groups)}\n{found}",
-                        expected=f"{len(case.kinds)} dispatches: {case.kinds}", spec=RULES)
+                        expected=due, spec=RULES)  # fmt: skip
     return f"{len(programs)} programs"
 
 

@@ -39,7 +39,10 @@ def nest(seed: int) -> list[Row]:
     rng = random.Random(seed)
     rows: list[Row] = []
     for axis in "ijk":
-        rows += [(axis, rng.choice((2, 2, 3, 4, 5, 8)), "for") for _ in range(rng.choice((1, 2, 2, 3, 4)))]
+        rows += [
+            (axis, rng.choice((2, 2, 3, 4, 5, 8)), "for")
+            for _ in range(rng.choice((1, 2, 2, 3, 4)))
+        ]
     rng.shuffle(rows)
     if rng.random() < 0.7 and rows[0][0] != "k":
         rows[0] = (*rows[0][:2], "parallel")

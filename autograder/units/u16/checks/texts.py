@@ -86,7 +86,8 @@ def _computes(wrong: Any, text: str, name: str, given: Any, due: np.ndarray, spe
         raise wrong(f"With {sizes}, `{name}` fails: {error}.", spec=spec) from None
     if np.shape(got) != due.shape:
         raise wrong(f"With {sizes}, the result of `{name}` has another shape.",
-                    got=f"{list(np.shape(got))}", expected=f"{list(due.shape)}", spec=LAYOUT)
+                    got=f"{list(np.shape(got))}", expected=f"{list(due.shape)}",
+                    spec=LAYOUT)  # fmt: skip
     if not np.allclose(got, due, rtol=0, atol=1e-6):
         raise wrong(f"With {sizes}, the result of `{name}` has other numbers.",
                     spec=SCALE if name == "after" else spec)  # fmt: skip

@@ -33,7 +33,9 @@ def other_launches(normalize, rng):
         n = int(rng.integers(1, 300))
         block = 1 << (n - 1).bit_length() + int(rng.integers(0, 2))
         root = float(rng.choice([0.1, 1, 5]))
-        cases.append((int(rng.integers(1, 5)), n, block, float(rng.uniform(-900, 900)) * root, root))
+        cases.append(
+            (int(rng.integers(1, 5)), n, block, float(rng.uniform(-900, 900)) * root, root)
+        )
     return texts.launches(normalize, cases, rng)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograder.check.framework import alternative, alternatives, mutants
 
 JOINS = "program[name]['op'] == 'each' and program[reader]['op'] != 'product'"
-ROOT = "program[name]['op'] != 'each' and readers"
-SAME = "all((r is readers[0] for r in readers))"
+ROOT = "program[name]['op'] != 'each' and free"
+SAME = "all((other is readers[0] for other in readers))"
 FREE = "all((program[inside]['op'] == 'each' for inside in readers[0]))"
 RESULT = "return list({id(names): names for names in group.values()}.values())"
 mutants(
@@ -23,8 +23,8 @@ mutants(
     # rule F: counts readers, not the groups that they are in
     one_reader_by_count=(SAME, "len(readers) == 1"),
     any_number_of_readers=(SAME, "True"),
-    only_products_join=(ROOT, "program[name]['op'] == 'product' and readers"),
-    only_sums_join=(ROOT, "program[name]['op'] == 'sum' and readers"),
+    only_products_join=(ROOT, "program[name]['op'] == 'product' and free"),
+    only_sums_join=(ROOT, "program[name]['op'] == 'sum' and free"),
     # before the elementwise operations are in groups
     roots_first=lambda program: _roots_first(program),
     the_last_reader_only=("reversed(list(group))", "reversed(list(group)[-1:])"),
@@ -68,9 +68,9 @@ def with_numbers(program):
     number = {n: k for k, n in enumerate(names)}
     readers = {n: [m for m in names if n in program[m]["operands"]] for n in names}
     for n in names[::-1]:
-        if program[n]["op"] == "each" and readers[n]:
-            if program[readers[n][0]]["op"] in ("each", "sum"):
-                number[n] = number[readers[n][0]]
+        reader = readers[n][0] if program[n]["op"] == "each" and readers[n] else n
+        if reader != n and program[reader]["op"] in ("each", "sum"):
+            number[n] = number[reader]
     for n in names:
         targets = {number[m] for m in readers[n]}
         if program[n]["op"] in ("product", "sum") and len(targets) == 1:
