@@ -59,11 +59,10 @@ def dispatches(program: dict[str, dict[str, Any]]) -> list[list[str]]:
     group = {name: [name] for name, row in program.items() if row["op"] != "input"}
 
     def join(name: str, reader: str) -> None:
-        if group[name] is not group[reader]:
-            both = group[name] + group[reader]
-            group.update(dict.fromkeys(both, both))
+        both = group[name] + group[reader]
+        group.update(dict.fromkeys(both, both))
 
-    for reader in reversed(list(group)):
+    for reader in group:
         for name in program[reader]["operands"]:
             if program[name]["op"] == "each" and program[reader]["op"] != "product":
                 join(name, reader)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, alternatives, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 JOINS = "program[name]['op'] == 'each' and program[reader]['op'] != 'product'"
 ROOT = "program[name]['op'] != 'each' and free"
@@ -27,7 +27,7 @@ mutants(
     only_sums_join=(ROOT, "program[name]['op'] == 'sum' and free"),
     # before the elementwise operations are in groups
     roots_first=lambda program: _roots_first(program),
-    the_last_reader_only=("reversed(list(group))", "reversed(list(group)[-1:])"),
+    the_last_reader_only=("for reader in group:", "for reader in list(group)[-1:]:"),
     names_once_more=(RESULT, "return list(group.values())"),
     with_the_inputs=(" if row['op'] != 'input'", ""),
     a_dict=(RESULT, "return {names[0]: len(names) for names in group.values()}"),
@@ -86,3 +86,24 @@ alternatives(
     as_tuples=(RESULT, "return tuple({id(n): tuple(n) for n in group.values()}.values())"),
     the_last_product_first=("for name in group:", "for name in list(group)[::-1]:"),
 )
+
+FIRST, LAST = "the first one reads inputs only", "nothing reads the last one"
+ANY, ONE = "groups may join in any order", "all of them are one group"
+for before, after, why in (
+    ("for reader in group:", "reversed(list(group))", ANY),
+    ("for reader in group:", "list(group)[1:]", FIRST),
+    ("for name in group:", "reversed(list(group))", ANY),
+    ("for name in group:", "list(group)[:-1]", LAST),
+    ("in program.items()", "list(program.items())[1:]", "the first row is an input"),
+    ("in program[reader]['operands']:", "reversed(list(program[reader]", ANY),
+    ("join(name, reader)", "join(reader, name)", ANY),
+    ("for other in group if name in", "for other in reversed(list(group)) if name in", ANY),
+    ("for other in group if name in", "for other in list(group)[1:] if name in", FIRST),
+    ("for other in readers))", "for other in list(readers)[1:]))", ONE),
+    ("other is readers[0]", "other is readers[-1]", ONE),
+    ("for inside in readers[0]))", "for inside in readers[-1]))", ONE),
+    ("join(name, readers[0][0])", "join(readers[0][0], name)", ANY),
+    ("join(name, readers[0][0])", "join(name, readers[-1][0])", ONE),
+    ("join(name, readers[0][0])", "join(name, readers[0][-1])", ONE),
+):
+    equivalent("u16.dispatches", before, after, because=why)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, alternatives, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 FACTOR, ORDER = "_product(inner)", "names[place], base = (f'{base}o', f'{base}i')"
 MARKS = "if kind != 'for':"
@@ -51,3 +51,11 @@ def from_the_inside_out(loops):
     words = {"parallel": "parallelize", "unroll": "unroll", "vectorized": "vectorize"}
     text += [f"{words[r[2]]}({names[k]})" for k, r in enumerate(loops) if r[2] in words]
     return "\n".join(text)
+
+
+for before, after in (
+    ("for number in numbers:", "reversed(list(numbers))"),
+    ("for axis in 'ijk':", "reversed(list('ijk'))"),
+    ("in zip(names, loops, strict=True):", "reversed(list(zip("),
+):
+    equivalent("u16.schedule", before, after, because="the order changes nothing")
