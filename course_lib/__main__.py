@@ -2,6 +2,7 @@
 
     python -m course_lib run model.onnx --compare onnxruntime
     python -m course_lib run model.onnx --target systolic --trace trace.json
+    python -m course_lib bench model.onnx --threads 1,2 --html model.html
     python -m course_lib show model.onnx --stage fuse -o fuse.svg
     python -m course_lib look mlp --kernel matmul_add_relu_0 -o kernel.html
     python -m course_lib fma kernel.ll --given lo=0 hi=8
@@ -47,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         return _failed(options, missing_in(error))
     try:
-        print(json.dumps(result.data) if options.json else result.text, flush=True)
+        alone = options.json is True  # in a file, it leaves the text where it is
+        print(json.dumps(result.data) if alone else result.text, flush=True)
     except BrokenPipeError:  # the reader has seen enough: `... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
     return result.status
@@ -55,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _failed(options: argparse.Namespace, problem: str) -> int:
     print(f"error: {problem}", file=sys.stderr)
-    if options.json:
+    if options.json is True:
         print(json.dumps({"error": problem}))
     return 1
 

@@ -2,6 +2,7 @@
 
     turns.py   calls that take turns, by a clock that is named
     duel.py    is one faster, or was that noise?
+    claim.py   how many times as fast, and may one say so?
     apart.py   a process that answers requests and may crash or hang
 
 *Warm*: a call has run once before it is timed. *In turns*: a round times every call, one after the

@@ -17,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 HANGS = "hangs: nothing was heard of it for too long"
@@ -31,10 +31,22 @@ class Ended(Exception):
 
 
 class Apart:
-    """One process, which runs `main()` of a module."""
+    """One process, which runs `main()` of a module.
 
-    def __init__(self, module: str) -> None:
+    environment  variables that it has beside those of this process
+    cores        the processors that it may use, before it imports anything; None: all
+    errors       the file that gets what it prints; None: nobody
+    """
+
+    def __init__(
+        self,
+        module: str,
+        environment: Mapping[str, str] | None = None,
+        cores: Sequence[int] | None = None,
+        errors: str | None = None,
+    ) -> None:
         self.module = module
+        self.environment, self.cores, self.errors = environment or {}, cores, errors
         self.process: subprocess.Popen[bytes] | None = None
         self.rest = b""
 
@@ -69,22 +81,27 @@ class Apart:
     def _started(self) -> subprocess.Popen[bytes]:
         """A process that imports from where this one does."""
         if self.process is None:
-            code = f"import sys; sys.path[:] = {sys.path!r}; import {self.module} as asked"
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", f"{code}; asked.main()"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for this process
-            )
+            code = f"import os, sys; sys.path[:] = {sys.path!r}; import {self.module} as asked"
+            if self.cores is not None and hasattr(os, "sched_setaffinity"):
+                code = f"import os; os.sched_setaffinity(0, {list(self.cores)}); {code}"
+            with open(self.errors or os.devnull, "ab") as errors:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-c", f"{code}; asked.main()"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    env={**os.environ, **self.environment},
+                    start_new_session=True,  # Ctrl-C is for this process
+                )
             self.rest = b""
             self._line(STARTING)
         return self.process
 
     def stop(self) -> None:
-        """End the process, if there is one."""
+        """End the process, if there is one, and those that it has started."""
         if self.process is not None:
-            self.process.kill()
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # they are gone
+                os.killpg(self.process.pid, signal.SIGKILL)
             for stream in (self.process.stdin, self.process.stdout):
                 with contextlib.suppress(OSError):
                     stream.close()  # type: ignore[union-attr]
@@ -96,6 +113,8 @@ def ended(status: int) -> str:
     """Why a process ended that should not have."""
     if status == -signal.SIGPROF:
         return HANGS
+    if status == -signal.SIGKILL:
+        return "was killed (SIGKILL), as a system does that runs out of memory"
     if status < 0:
         return f"crashed: {signal.Signals(-status).name}"
     return f"failed: the process ended with status {status}"

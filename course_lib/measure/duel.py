@@ -6,7 +6,7 @@ True
 False
 
 What disturbs the machine for a while disturbs both sides of a round, so the ratio of a round says
-more than either time. Next room: `apart.py`.
+more than either time. Next room: `claim.py`.
 """
 
 from __future__ import annotations

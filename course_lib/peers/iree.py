@@ -36,7 +36,7 @@ FLAGS = ("--iree-llvmcpu-target-cpu=host",)
 SHOWN = 16  # numbers of a constant that are written out; of a longer one there is its type
 # What becomes of all kernels together, in a file each: by the end of the file's name.
 DISPATCHES = {"codegen.ll": "LLVM IR", "optimized.ll": "LLVM IR, optimized", "s": "assembly"}
-LAUNCH = re.compile(r"stream\.cmd\.dispatch @[^\s{]+::@([^\s{]+)")
+LAUNCH = re.compile(r"stream\.cmd\.dispatch @[^\s{]+::@([^\s{(\[]+)")
 
 
 class Iree(Prepared):

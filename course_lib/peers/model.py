@@ -32,17 +32,14 @@ from course_lib.models.traced import traced
 class Model:
     """A model, and the inputs that everything about it is asked for.
 
-    source   a Graph, a torch module, or the path or bytes of an ONNX file
+    source          a Graph, a torch module, or the path or bytes of an ONNX file
+    of_the_course   is it a model of the course, which every process can build by its name?
     """
 
     name: str
     source: Any
     inputs: tuple[np.ndarray, ...]
-
-    @property
-    def of_the_course(self) -> bool:
-        """Is it one of the course's models, which every process can build by its name?"""
-        return self.name in MODELS and isinstance(self.source, Graph)
+    of_the_course: bool = False
 
     @cached_property
     def graph(self) -> Graph:
@@ -51,11 +48,11 @@ class Model:
 
     @cached_property
     def onnx(self) -> bytes:
-        """The model as an ONNX file."""
+        """The model as one ONNX file, its weights in it."""
         if isinstance(self.source, bytes):
             return self.source
         if isinstance(self.source, (str, Path)):
-            return readable(self.source).read_bytes()
+            return _whole(self.source)
         from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
 
         return to_onnx(self.graph).SerializeToString()
@@ -81,15 +78,29 @@ def model_of(model: Any, inputs: Sequence[np.ndarray] | None = None) -> Model:
         return model
     if isinstance(model, str) and model in MODELS and not Path(model).exists():
         arrays = example_inputs(model) if inputs is None else inputs
-        return Model(model, traced(model, [x.shape for x in arrays]), tuple(arrays))
+        graph = traced(model, [x.shape for x in arrays])
+        return Model(model, graph, tuple(inputs_of(arrays) or ()), of_the_course=True)
     if inputs is None:
         inputs = random_inputs(read(model, None))
-    arrays = inputs_of(inputs) or []
-    return Model(named(model), model, tuple(arrays))
+    return Model(named(model), model, tuple(inputs_of(inputs) or ()))
+
+
+def _whole(path: str | Path) -> bytes:
+    """An ONNX file as it is; one that keeps weights in another file, together with these."""
+    from onnx.external_data_helper import uses_external_data  # onnx is heavy
+
+    from course_lib.frontend.onnx.file import load_proto, read_proto  # onnx is heavy
+
+    proto, _ = read_proto(path)
+    if any(map(uses_external_data, proto.graph.initializer)):
+        return load_proto(path)[0].SerializeToString()
+    return readable(path).read_bytes()
 
 
 def named(model: Any) -> str:
     """What a table calls it: a file by its name, a module by its class."""
     if isinstance(model, (str, Path)):
         return Path(model).stem
+    if isinstance(model, bytes):
+        return "model"
     return getattr(model, "name", None) or type(model).__name__.lower()

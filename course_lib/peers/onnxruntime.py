@@ -36,14 +36,20 @@ class Onnxruntime(Prepared):
         from onnxruntime import GraphOptimizationLevel as Level
 
         self.model = model
-        self._folder = Folder("course-onnxruntime-")
-        self.optimized = Path(self._folder.path) / "optimized.onnx"
-        self.session = session(
-            model.onnx,
-            intra_op_num_threads=threads,
-            graph_optimization_level=getattr(Level, f"ORT_{LEVELS[level]}"),
-            optimized_model_filepath=str(self.optimized),
-        )
+        folder = Folder("course-onnxruntime-")
+        try:
+            file = Path(folder.path) / "optimized.onnx"
+            self.session = session(
+                model.onnx,
+                intra_op_num_threads=threads,
+                graph_optimization_level=getattr(Level, f"ORT_{LEVELS[level]}"),
+                optimized_model_filepath=str(file),
+            )
+            self.optimized = file.read_bytes()
+        except Exception as error:  # its own exceptions have no base class but this
+            raise ValueError(f"onnxruntime cannot run this model: {error}") from error
+        finally:
+            folder.close()
         names = [value.name for value in self.session.get_inputs()]
         self.given = dict(zip(names, model.inputs, strict=True))
 
@@ -51,15 +57,16 @@ class Onnxruntime(Prepared):
         return self.session.run(None, self.given)
 
     def stages(self) -> dict[str, str]:
-        files = {"onnx": self.model.onnx, "optimized": self.optimized.read_bytes()}
+        files = {"onnx": self.model.onnx, "optimized": self.optimized}
         return {name: as_text(data) for name, data in files.items()}
 
     def kernels(self) -> list[str]:
-        """The nodes of the optimized graph: a kernel of onnxruntime's computes each of them."""
+        """The nodes of the optimized graph: a kernel of onnxruntime's computes each of them. What
+        is no op of ONNX, because it is several or has another layout, has its domain before it."""
         import onnx
 
-        nodes = onnx.load(self.optimized).graph.node
-        return [f"{node.op_type} {node.name}".strip() for node in nodes]
+        nodes = onnx.load_from_string(self.optimized).graph.node
+        return [f"{node.domain}::{node.op_type}".removeprefix("::") for node in nodes]
 
 
 def prepare(model: Model, threads: int, level: str = "all") -> Onnxruntime:

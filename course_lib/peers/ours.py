@@ -1,4 +1,11 @@
-"""The course's compiler as one of the systems. Next room: `torch_eager.py`."""
+"""The course's compiler as one of the systems, and its interpreter, which calls numpy.
+
+    peer("course").prepare("mlp").kernels()    ->   ["matmul_add_relu_0", ...]
+    peer("numpy").prepare("mlp").kernels()     ->   ["numpy_matmul", "numpy_add", ...]
+
+What `compile` keeps of earlier runs is used, as for every user (`course_lib/keep.py`). Next room:
+`torch_eager.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +18,18 @@ from course_lib.peers.peer import Prepared
 
 
 class Ours(Prepared):
-    def __init__(self, model: Model, threads: int, winograd: bool) -> None:
+    def __init__(self, model: Model, threads: int, winograd: bool, target: str) -> None:
         self.inputs = model.inputs
-        passes = WINOGRAD if winograd else None
-        self.run = compile(model.source, list(model.inputs), threads=threads, passes=passes)
+        self.run = compile(
+            model.source,
+            list(model.inputs),
+            target=target,
+            threads=threads,
+            passes=WINOGRAD if winograd else None,
+        )
+        nodes = self.run.stage("winograd").form.nodes if winograd else ()
+        if winograd and not any(node.op == "winograd_tiles" for node in nodes):
+            raise ValueError("no convolution of this model gains by Winograd's algorithm")
 
     def call(self) -> list[np.ndarray]:
         return self.run.run(self.inputs)
@@ -26,6 +41,7 @@ class Ours(Prepared):
         return [kernel.name for kernel in self.run.kernels]
 
 
-def prepare(model: Model, threads: int, winograd: bool = False) -> Ours:
-    """The model as machine code; `winograd`: with cheaper 3x3 convolutions, where that pays."""
-    return Ours(model, threads, winograd)
+def prepare(model: Model, threads: int, winograd: bool = False, target: str = "cpu") -> Ours:
+    """The model as machine code; `winograd`: with cheaper 3x3 convolutions, where that pays;
+    `target="interpreter"`: node by node with numpy, whose products OpenBLAS computes."""
+    return Ours(model, threads, winograd, target)

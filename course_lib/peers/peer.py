@@ -5,16 +5,17 @@
     ready.stages()     ->  {"fx graph": "...", ...}      every text that was made on the way
     ready.kernels()    ->  ["cpp_fused_...", ...]        what a call launches, in order
 
-A new system is a file with a function `prepare(model, threads)` and a line in `PEERS`. What differs
-between several names of one file is its options. Next room: `model.py`.
+A new system is a file with a function `prepare(model, threads)` and a line in `PEERS`. Several
+names of one file differ in its options. Next room: `model.py`.
 """
 
 from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib import __version__
 from course_lib.arguments import takes
 from course_lib.packages import PACKAGES, missing, need
 from course_lib.peers.model import model_of
@@ -56,7 +58,8 @@ class Peer:
     """A system by the name that tables show.
 
     file       in this room
-    packages   what it needs (`course_lib/packages.py`); the first one's version is the system's
+    packages   what it needs (`course_lib/packages.py`), that of the system first
+    form       of `Model`, in which it takes a model: made before the clock starts
     tools      programs that must be on the PATH, each with what it is for; "a or b": one of them
     options    arguments of the file's `prepare`
     """
@@ -64,6 +67,7 @@ class Peer:
     name: str
     file: str
     packages: tuple[str, ...]
+    form: str
     tools: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -74,31 +78,50 @@ class Peer:
         """The model, ready to run here. It is whatever `course_lib.compile` takes, or the name of
         one of the course's models; inputs may be left out where the model says what they are.
 
-        MissingPackage where the system is not installed; ValueError in words for a model that it
-        cannot run.
+        MissingPackage where the system is not installed; ValueError in words where a tool is
+        missing, and for a model that it cannot run.
         """
-        for package in self.packages:
+        for package in PACKAGES.keys() & self.packages:
             need(package)
+        if lacks := lacking(self):
+            raise ValueError(f"{self.name}: {lacks}")
         given = model_of(model, inputs)
-        start = time.perf_counter()
-        module = import_module(f"course_lib.peers.{self.file}")
-        loaded = time.perf_counter()
-        ready = module.prepare(given, threads, **self.options)
-        ready.import_seconds = loaded - start
-        ready.compile_seconds = time.perf_counter() - loaded
+        import_seconds, module = _timed(self._load)
+        getattr(given, self.form)
+        make = partial(module.prepare, given, threads, **self.options)
+        compile_seconds, ready = _timed(make)
+        ready.import_seconds, ready.compile_seconds = import_seconds, compile_seconds
         return ready
+
+    def _load(self) -> Any:
+        """Its file, and its packages, one of which the file imports late."""
+        module = import_module(f"course_lib.peers.{self.file}")
+        for package in self.packages:
+            import_module(package)
+        return module
 
     @property
     def version(self) -> str:
-        """Of the system, as `pip` knows it: "onnxruntime 1.31.1"."""
-        first = self.packages[0]
-        pip = PACKAGES[first].pip or first if first in PACKAGES else first
-        return f"{pip} {version(pip)}"
+        """Of the system, and of what it stands on, as `pip` knows them: "onnxruntime 1.31.1"."""
+        return ", ".join(map(_version, self.packages))
 
 
-def _row(name: str, file: str, packages: str, tools: Mapping[str, str] | None = None,
+def _version(package: str) -> str:
+    if package == "course_lib":  # also where it is a folder on the path, which pip does not know
+        return f"course-lib {__version__}"
+    pip = (PACKAGES[package].pip if package in PACKAGES else "") or package
+    return f"{pip} {version(pip)}"
+
+
+def _timed(do: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = do()
+    return time.perf_counter() - start, result
+
+
+def _row(name: str, file: str, packages: str, form: str, tools: Mapping[str, str] | None = None,
          **options: Any) -> Peer:  # fmt: skip
-    return Peer(name, file, tuple(packages.split()), tools or {}, options)
+    return Peer(name, file, tuple(packages.split()), form, tools or {}, options)
 
 
 GXX = {"g++": "torch.compile writes C++"}
@@ -107,40 +130,42 @@ CLANG = {" or ".join(CLANGS): "tinygrad writes C"}
 PEERS = {
     row.name: row
     for row in (
-        _row("course", "ours", "llvmlite"),
-        _row("course, Winograd", "ours", "llvmlite", winograd=True),
-        _row("torch eager", "torch_eager", "torch"),
-        _row("torch.compile", "torch_compile", "torch", GXX),
-        _row("torch.compile, freezing", "torch_compile", "torch", GXX, freezing=True),
-        _row("onnxruntime, none", "onnxruntime", "onnxruntime", level="none"),
-        _row("onnxruntime, basic", "onnxruntime", "onnxruntime", level="basic"),
-        _row("onnxruntime, extended", "onnxruntime", "onnxruntime", level="extended"),
-        _row("onnxruntime", "onnxruntime", "onnxruntime"),
-        _row("openvino", "openvino", "openvino"),
-        _row("mnn", "mnn", "MNN"),
-        _row("jax", "jax", "jax"),
-        _row("iree", "iree", "iree"),
-        _row("iree, O3", "iree", "iree", flags=("--iree-opt-level=O3",)),
-        _row("iree, data tiling", "iree", "iree", flags=("--iree-opt-data-tiling",)),
-        _row("tvm", "tvm", "tvm"),
-        _row("tvm, tuned", "tvm", "tvm", tuned=True),
-        _row("tinygrad", "tinygrad", "tinygrad", CLANG),
-        _row("tinygrad, BEAM 2", "tinygrad", "tinygrad", CLANG, beam=2),
+        _row("course", "ours", "course_lib llvmlite", "source"),
+        _row("course, Winograd", "ours", "course_lib llvmlite", "source", winograd=True),
+        _row("numpy", "ours", "numpy course_lib", "source", target="interpreter"),
+        _row("torch eager", "torch_eager", "torch", "module"),
+        _row("torch.compile", "torch_compile", "torch", "module", GXX),
+        _row("torch.compile, freezing", "torch_compile", "torch", "module", GXX, freezing=True),
+        _row("onnxruntime, none", "onnxruntime", "onnxruntime", "onnx", level="none"),
+        _row("onnxruntime, basic", "onnxruntime", "onnxruntime", "onnx", level="basic"),
+        _row("onnxruntime, extended", "onnxruntime", "onnxruntime", "onnx", level="extended"),
+        _row("onnxruntime", "onnxruntime", "onnxruntime", "onnx"),
+        _row("openvino", "openvino", "openvino", "onnx"),
+        _row("mnn", "mnn", "MNN", "onnx"),
+        _row("jax", "jax", "jax", "graph"),
+        _row("iree", "iree", "iree", "onnx"),
+        _row("iree, O3", "iree", "iree", "onnx", flags=("--iree-opt-level=O3",)),
+        _row("iree, data tiling", "iree", "iree", "onnx", flags=("--iree-opt-data-tiling",)),
+        _row("tvm", "tvm", "tvm", "onnx"),
+        _row("tvm, tuned", "tvm", "tvm", "onnx", tuned=True),
+        _row("tinygrad", "tinygrad", "tinygrad", "onnx", CLANG),
+        _row("tinygrad, BEAM 2", "tinygrad", "tinygrad", "onnx", CLANG, beam=2),
     )
 }
 
 
+@takes
 def peer(name: str) -> Peer:
     """The system of that name. ValueError that lists the names, for another one."""
     if name not in PEERS:
-        raise ValueError(f"a system is one of {', '.join(PEERS)}; got {name!r}")
+        raise ValueError(f"a system is one of {'; '.join(PEERS)}; got {name!r}")
     return PEERS[name]
 
 
 def lacking(found: Peer) -> str:
     """What a system lacks on this machine, in words; "" if it is there. Nothing is imported."""
     for package in found.packages:
-        if find_spec(package) is None:
+        if package in PACKAGES and find_spec(package) is None:
             return missing(package)
     absent = [f"{tool} ({use})" for tool, use in found.tools.items()
               if not any(map(which, tool.split(" or ")))]  # fmt: skip

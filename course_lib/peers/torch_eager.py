@@ -1,4 +1,9 @@
-"""PyTorch as it is: each operation runs when Python reaches it. Next room: `torch_compile.py`."""
+"""PyTorch as it is: each operation runs when Python reaches it.
+
+    peer("torch eager").prepare("mlp").kernels()   ->   ["aten::linear", "aten::relu", ...]
+
+Next room: `torch_compile.py`.
+"""
 
 from __future__ import annotations
 
@@ -29,12 +34,13 @@ class Eager(Prepared):
         return {"exported": str(program.graph_module.print_readable(print_output=False))}
 
     def kernels(self) -> list[str]:
-        """The ATen operations of one call, each of which is a call into a library of kernels."""
+        """The ATen operations that the module asks for. One may do its work by others: linear by
+        addmm, conv2d by an operation of oneDNN."""
         from torch.profiler import ProfilerActivity, profile
 
         with profile(activities=[ProfilerActivity.CPU]) as seen:
             self.call()
-        events = [event for event in seen.events() if event.cpu_parent is None]
+        events = [event for event in seen.events() or () if event.cpu_parent is None]
         return [event.name for event in events if event.name.startswith("aten::")]
 
 

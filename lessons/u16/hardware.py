@@ -9,6 +9,7 @@ Next room: autograder/units/u16/checks.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import fill
 from typing import NamedTuple
 
 from course_lib.draw.base.picture import Picture
@@ -62,7 +63,8 @@ FACTS = (
 
 def facts_text() -> str:
     """The facts, numbered from 1, each with its source."""
-    return "\n".join(f"{k:>2}  {f.words}\n      ({f.source})" for k, f in enumerate(FACTS, 1))
+    return "\n".join(fill(f"{k:>2}  {fact.words} ({fact.source})", 110, subsequent_indent="    ")
+                     for k, fact in enumerate(FACTS, 1))  # fmt: skip
 
 
 def matrix(paths: Mapping[str, Mapping[str, int]]) -> Picture:

@@ -69,7 +69,10 @@ def _attention(hlo: str) -> str:
     parts = []
     for name in about:
         body = hlo[hlo.index(f"%{names[name]} (") :].partition("\n}")[0].splitlines()[1:]
-        lines = [re.sub(r"metadata=.*|\{[\d,]*\}(?= )|, $", "", line).rstrip(" ,") for line in body]
+        lines = [
+            re.sub(r"metadata=.*|, (lhs|to)_.*|\{[\d,]*\}(?= )", "", line).rstrip(" ,")
+            for line in body
+        ]
         kept = [line for line in lines if not re.search(r" (parameter|bitcast|constant)\(", line)]
         parts.append("\n".join([name, *kept]))
     return "\n".join(parts) + "\n"

@@ -159,7 +159,7 @@ def rewrite_table(text: str) -> Picture:
     rows = [["before", len(found["before"]), ", ".join(found["before"])],
             ["after", len(found["after"]), ", ".join(found["after"])]]  # fmt: skip
     title = "" if here else f"with our answer; {BY_TVM.words}"
-    return table(rows, ["the block in TVM", "launches", "they are"], title, exact=["launches"])
+    return table(rows, ["", "launches", "they are"], title, exact=["launches"])
 
 
 def tiles_table() -> Picture:

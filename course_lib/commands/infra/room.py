@@ -37,5 +37,10 @@ def parser(asked: str | None = None) -> ArgumentParser:
         command = load(name)
         sub = subs.add_parser(name, help=command.HELP)
         command.arguments(sub)
-        sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
+        getattr(command, "json_option", json_option)(sub)
     return top
+
+
+def json_option(sub: ArgumentParser) -> None:
+    """What each command takes that has no function of this name."""
+    sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
