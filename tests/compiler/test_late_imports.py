@@ -19,15 +19,9 @@ import pytest
 
 # Heavy, not always installed, or not in every system.
 HEAVY = {
-<<<<<<< HEAD
-    "IPython", "MNN", "distributed", "graphviz", "hypothesis", "islpy", "jax", "llvmlite",
+    "IPython", "MNN", "distributed", "graphviz", "hypothesis", "iree", "islpy", "jax", "llvmlite",
     "matplotlib", "nbclient", "nbformat", "nbgrader", "onnx", "onnxruntime", "openvino", "psutil",
     "resource", "tinygrad", "torch", "torch_mlir", "tqdm", "tvm", "xdsl",
-=======
-    "IPython", "distributed", "graphviz", "hypothesis", "iree", "islpy", "llvmlite", "matplotlib",
-    "nbclient", "nbformat", "nbgrader", "onnx", "onnxruntime", "psutil", "resource", "tinygrad",
-    "torch", "torch_mlir", "tqdm", "tvm", "xdsl",
->>>>>>> wc
 }  # fmt: skip
 OTHER_REASONS = {
     "autograder.grading.worker": "where our packages are is known only when its process has begun",
