@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.peers.model import model_of
+from course_lib.plugins.tvm.package import package
+from course_lib.plugins.tvm.write import write
 from course_lib.recorded import read
 from lessons.u16 import relax as texts
 from lessons.u16.texts import call, functions
@@ -46,13 +48,13 @@ PHASES = {  # and what is shown of each
 @cache
 def xla() -> dict[str, str]:
     """StableHLO of the block, what XLA launches, and the computations that attention is in."""
-    from course_lib.peers import jax
+    from course_lib.peers import jax  # jax need not be installed
 
     ready = jax.prepare(model_of("block"), 1)
-    hlo = ready.compiled.as_text()
-    stablehlo = ready.lowered.compiler_ir("stablehlo").operation
+    stablehlo: Any = ready.lowered.compiler_ir("stablehlo")
+    hlo = str(ready.compiled.as_text())
     return {
-        "stablehlo": stablehlo.get_asm(large_elements_limit=16),
+        "stablehlo": stablehlo.operation.get_asm(large_elements_limit=16),
         "launches": "".join(f"{line}\n" for line in ready.kernels()),
         "attention": _attention(hlo),
     }
@@ -92,7 +94,7 @@ def iree() -> dict[str, str]:
 
 def launched(flags: list[str]) -> list[str]:
     """The dispatches of the block in short: "reduction_128x256"."""
-    from course_lib.peers.iree import imported
+    from course_lib.peers.iree import imported  # iree need not be installed
 
     stream = _compiled(imported(model_of("block").onnx)[1], "onnx", "llvm-cpu", [
         "--compile-to=stream", "--iree-llvmcpu-target-cpu=generic", *flags]).decode()  # fmt: skip
@@ -127,7 +129,7 @@ def _packed(target: str) -> list[Any]:
 
 
 def _compiled(text: Any, kind: str, target: str, flags: list[str]) -> bytes:
-    from iree.compiler import tools
+    from iree.compiler import tools  # iree need not be installed
 
     return tools.compile_str(text, input_type=kind, target_backends=[target], extra_args=flags)
 
@@ -142,17 +144,12 @@ def tvm() -> dict[str, str]:
 
 def block_script() -> str:
     """The block in Relax."""
-    from course_lib.plugins.tvm.write import write
-
     return write(model_of("block").graph).script() + "\n"
 
 
 def rewritten(text: str) -> dict[str, Any]:
     """What TVM launches for the block before and after a rewrite, and the loop nests of the new
     function `attention`."""
-    from course_lib.plugins.tvm.package import package
-    from course_lib.plugins.tvm.write import write
-
     module = write(model_of("block").graph)
     tvm_, dpl = package(), package().relax.dpl
     inputs = [dpl.wildcard() for _ in functions(text)["before"].args.args]
@@ -173,8 +170,6 @@ def rewritten(text: str) -> dict[str, Any]:
 
 def _lowered(module: Any) -> tuple[list[str], Any]:
     """The launches after TVM's fusion, and the module."""
-    from course_lib.plugins.tvm.package import package
-
     passes = package().relax.transform
     for step in (passes.FoldConstant, passes.LegalizeOps, passes.AnnotateTIROpPattern,
                  passes.FoldConstant, passes.FuseOps, passes.FuseTIR):  # fmt: skip
@@ -216,8 +211,6 @@ class _Calls:
 
 def products() -> dict[str, str]:
     """A scheduled product of TVM: its loops, its vector loop in LLVM IR, its kernel in CUDA C."""
-    from course_lib.plugins.tvm.package import package
-
     tvm_ = package()
     cpu = _scheduled(tvm_, gpu=False)
     target = tvm_.target.Target({"kind": "llvm", "mcpu": "skylake-avx512"})

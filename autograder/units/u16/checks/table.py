@@ -53,7 +53,7 @@ def each_cell(paths):
                             got=FACTS[have - 1].words, spec=WAY)  # fmt: skip
             if have is None and want is not None:
                 raise wrong(f"There is a way from {compiler} to this device.", spec=EACH)
-            if have != want:
+            if have is not None and have != want:
                 raise wrong(f"Fact {have} does not say that {compiler} has a way to this device.",
                             got=FACTS[have - 1].words, spec=NUMBER)  # fmt: skip
     return f"{sum(map(len, due.values()))} cells"
