@@ -194,6 +194,13 @@ def _value(row, given, rng):
         return binary[row["op"]](*given)
 
 
+def test_where_nothing_is_installed_the_recordings_are_shown(monkeypatch):
+    monkeypatch.setattr(wild, "lacking", lambda found: f"{found.name} is missing")
+    assert wild.BY_IREE.words in wild.phases(live.SMALL)
+    assert wild.BY_XLA.words in wild.xla_here()
+    assert wild.BY_TVM.words in str(wild.rewrite_table(""))
+
+
 # ── the recordings ──
 
 
