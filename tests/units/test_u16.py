@@ -216,6 +216,12 @@ def test_xlas_recording_is_what_jax_writes():
     made = live.xla()
     assert made["stablehlo"] == wild.BY_XLA["stablehlo"]
     assert len(made["launches"].splitlines()) > 13  # how many depends on the processor
+    import jax  # need not be installed
+
+    text = jax.jit(jax.nn.softmax).lower(np.ones((8, 8), np.float32)).as_text()
+    more = stablehlo.kinds(text) - stablehlo.kinds(stablehlo.SMALL)
+    assert more == {"broadcast_in_dim": 1, "maximum": 1, "constant": 1}
+    assert list(slot("u16.softmaxes").reference(stablehlo.parsed(text)).values()) == [1]
 
 
 def test_irees_recordings_are_what_it_makes():
