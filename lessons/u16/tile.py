@@ -68,7 +68,6 @@ class Run:
 class Tile:
     """The room `tl`, for one program."""
 
-    float32 = "f32"
     constexpr = "constexpr"
 
     def __init__(self, number: int, run: Run):
@@ -116,17 +115,11 @@ class Tile:
     def exp(self, x: Any) -> Any:
         return np.exp(x)
 
-    def log(self, x: Any) -> Any:
-        return np.log(x)
-
     def sqrt(self, x: Any) -> Any:
         return np.sqrt(x)
 
     def rsqrt(self, x: Any) -> Any:
         return np.float32(1) / np.sqrt(x)
-
-    def abs(self, x: Any) -> Any:
-        return np.abs(x)
 
     def sum(self, x: Any, axis: int | None = None) -> Any:
         return np.sum(x, axis=axis, dtype=None if np.asarray(x).dtype.kind == "b" else x.dtype)
@@ -134,29 +127,8 @@ class Tile:
     def max(self, x: Any, axis: int | None = None) -> Any:
         return np.max(x, axis=axis)
 
-    def min(self, x: Any, axis: int | None = None) -> Any:
-        return np.min(x, axis=axis)
-
-    def maximum(self, x: Any, y: Any) -> Any:
-        return np.maximum(x, y)
-
-    def minimum(self, x: Any, y: Any) -> Any:
-        return np.minimum(x, y)
-
     def where(self, mask: Any, x: Any, y: Any) -> Any:
         return np.where(mask, x, y).astype(np.result_type(x, y), copy=False)
-
-    def zeros(self, shape: Any, dtype: Any = "f32") -> np.ndarray:
-        return self.full(shape, 0.0, dtype)
-
-    def full(self, shape: Any, value: float, dtype: Any = "f32") -> np.ndarray:
-        sizes = tuple(shape) if isinstance(shape, tuple) else (shape,)
-        if np.prod(sizes, dtype=float) > 1 << 16:
-            raise ValueError(f"{sizes} are too many numbers")
-        return np.full(sizes, value, np.float32)
-
-    def cdiv(self, x: int, y: int) -> int:
-        return -(-x // y)
 
 
 def launch(source: str, name: str, grid: int, shape: tuple[int, ...], x: np.ndarray,

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -22,7 +21,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.models import MODELS, example_inputs
 from course_lib.peers.peer import lacking, peer
-from course_lib.recorded import Recording, recorded
+from course_lib.recorded import recorded
 from lessons.bill import bill_of
 from lessons.u16 import live, stablehlo
 from lessons.u16.dispatches import RECORDED, kinds_of
@@ -38,13 +37,6 @@ ATTENTION = {  # the launches of softmax(QK^T / 8)V in each system, by what thei
     "TVM": r"^(fused_matmul1_divide|softmax|matmul2)$",
     "XLA": r"attention/(dot_general|reduce_max|reduce_sum|div)",
 }
-
-
-def or_recorded(system: str, make: Callable[[], Any], recording: Recording, title: str) -> Any:
-    """What is made here, or the text of a recording and a line that says so."""
-    if lacking(peer(system)):
-        return f"{recording[title]}({recording.words}; {system} is not installed here)"
-    return make()
 
 
 @cache
@@ -98,21 +90,11 @@ def lines_of(name: str, before: int) -> str:
     return "\n".join(line[:110] for line in lines[at - before : at + 1])
 
 
-def xla_here() -> str:
-    """How many launches XLA has on this machine."""
-    if lacking(peer("jax")):
-        return f"28 launches ({BY_XLA.words}; jax is not installed here)"
-    made = live.xla()["launches"].splitlines()
-    return f"{len(made)} launches here; 28 {BY_XLA.words}"
-
-
 def phases(text: str) -> str:
     """A StableHLO program after three phases of IREE, or the recorded one."""
-
-    def make() -> str:
-        return "".join(f"{name}\n{live.phase(text, name)}" for name in live.PHASES)
-
-    return or_recorded("iree", make, BY_IREE, "phases")
+    if words := lacking(peer("iree")):
+        return f"{BY_IREE['phases']}({BY_IREE.words}; {words})"
+    return "".join(f"{name}\n{live.phase(text, name)}" for name in live.PHASES)
 
 
 def iree_table() -> Picture:
