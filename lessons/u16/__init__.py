@@ -1,0 +1,1 @@
+"""Unit 16, XLA, IREE, TVM, Triton: what the notebook shows."""

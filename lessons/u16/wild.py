@@ -1,0 +1,185 @@
+"""The block in four compilers, run here or recorded: counts, texts and tables of the notebook.
+
+    opening_table()           what one call launches in each of them
+    relax_lines()             the block in Relax, from the three projections to the end of attention
+    rewrite_table(text)       what TVM makes of the block with a rewrite
+
+What is recorded says so. Next room: `hardware.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from course_lib.compiler import compile
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
+from course_lib.models import MODELS, example_inputs
+from course_lib.peers.peer import lacking, peer
+from course_lib.recorded import recorded
+from lessons.bill import bill_of
+from lessons.u16 import live, stablehlo
+from lessons.u16.dispatches import RECORDED, kinds_of
+from lessons.u16.relax import as_function
+from lessons.u16.tile import launch
+
+BY_XLA, BY_IREE, BY_TVM, BY_TRITON = (
+    recorded(__file__, f"{name}.txt") for name in ("xla", "iree", "tvm", "triton")
+)
+ATTENTION = {  # the launches of softmax(QK^T / 8)V in each system, by what their names say
+    "ours": r"^(matmul_mul_0|reduce_max_sub_exp_reduce_sum_div_0|matmul_0)$",
+    "IREE": r"matmul\w*_4x128x128x64|softmax|matmul\w*_4x128x64x128|matmul\w*_128x4x64x128",
+    "TVM": r"^(fused_matmul1_divide|softmax|matmul2)$",
+    "XLA": r"attention/(dot_general|reduce_max|reduce_sum|div)",
+}
+
+
+@cache
+def launches() -> dict[str, list[str]]:
+    """What one call of the block launches: ours here, the others as recorded."""
+    ready = compile(MODELS["block"].build(), example_inputs("block"))
+    iree = BY_IREE.data("launches")
+    return {
+        "ours": [kernel.name for kernel in ready.kernels],
+        "IREE": iree["default"],
+        "IREE, O3": iree["O3"],
+        "IREE, data tiling": iree["data tiling"],
+        "TVM": BY_TVM.data("rewritten")["before"],
+        "XLA": BY_XLA["launches"].splitlines(),
+    }
+
+
+def of_attention(system: str) -> list[str]:
+    """The launches of a system that compute softmax(QK^T / 8)V."""
+    return [name for name in launches()[system] if re.search(ATTENTION[system], name)]
+
+
+def opening_table() -> Picture:
+    """Systems and what one call of the block launches in each."""
+    words = {"XLA": BY_XLA.tool, "IREE": BY_IREE.tool, "TVM": BY_TVM.tool, "ours": "course_lib"}
+    rows = [[name, words[name], len(launches()[name]), len(set(launches()[name]))]
+            for name in ("ours", "TVM", "IREE", "XLA")]  # fmt: skip
+    return table(rows, ["system", "version", "launches", "different ones"],
+                 exact=["launches", "different ones"])  # fmt: skip
+
+
+def attention_table() -> Picture:
+    """softmax(QK^T / 8)V in each system, launch by launch."""
+    rows = []
+    for name in ("ours", "TVM", "IREE", "XLA"):
+        found = [x.removeprefix("fusion ").partition(" ")[0] for x in of_attention(name)]
+        rows.append([name, len(found), ", ".join(found)])
+    return table(rows, ["system", "launches", "they are"], exact=["launches"])
+
+
+@cache
+def block_rows() -> stablehlo.Program:
+    """The block in StableHLO, as rows."""
+    return stablehlo.parsed(BY_XLA["stablehlo"])
+
+
+def lines_of(name: str, before: int) -> str:
+    """Some lines of the block's StableHLO that end with the line of a value."""
+    lines = [line.strip() for line in BY_XLA["stablehlo"].splitlines()]
+    at = next(k for k, line in enumerate(lines) if line.startswith(f"{name} = "))
+    return "\n".join(line[:110] for line in lines[at - before : at + 1])
+
+
+def phases(text: str) -> str:
+    """A StableHLO program after three phases of IREE, or the recorded one."""
+    if words := lacking(peer("iree")):
+        return f"{BY_IREE['phases']}({BY_IREE.words}; {words})"
+    return "".join(f"{name}\n{live.phase(text, name)}" for name in live.PHASES)
+
+
+def iree_table() -> Picture:
+    """The block in IREE at three settings, by kinds of dispatches."""
+    heads = ["product", "reduction", "softmax", "transpose", "encode"]
+    rows = []
+    for name in ("IREE", "IREE, O3", "IREE, data tiling"):
+        found = launches()[name]
+        keys = ("matmul", "reduction", "softmax", "transpose", "encode")
+        rows.append([name, len(found), *(sum(key in x for x in found) for key in keys)])
+    return table(rows, ["setting", "dispatches", *heads], exact=["dispatches", *heads])
+
+
+def targets_table() -> Picture:
+    """The same program for six targets of IREE."""
+    rows = [[target, *found] for target, found in BY_IREE.data("targets").items()]
+    return table(rows, ["target", "format of the kernel", "bytes of the file"],
+                 BY_IREE.words, exact=["bytes of the file"])  # fmt: skip
+
+
+@cache
+def block_text() -> str:
+    """The block in Relax as a function of the room `R`."""
+    return as_function(BY_TVM["relax"])
+
+
+def relax_lines() -> str:
+    """The block in Relax, without types, from the first reshape to the last permutation."""
+    lines = [line.strip() for line in block_text().splitlines()]
+    first = next(k for k, line in enumerate(lines) if "R.reshape" in line)
+    last = max(k for k, line in enumerate(lines) if "axes=[0, 2, 1, 3]" in line)
+    return "\n".join(lines[first : last + 1])
+
+
+@cache
+def _rewritten(text: str) -> dict[str, Any]:
+    return live.rewritten(text)
+
+
+def rewrite_table(text: str) -> Picture:
+    """What TVM launches for the block before and after a rewrite."""
+    here = not lacking(peer("tvm"))
+    found = _rewritten(text) if here else BY_TVM.data("rewritten")
+    rows = [["before", len(found["before"]), ", ".join(found["before"])],
+            ["after", len(found["after"]), ", ".join(found["after"])]]  # fmt: skip
+    title = "" if here else f"with our answer; {BY_TVM.words}"
+    return table(rows, ["", "launches", "they are"], title, exact=["launches"])
+
+
+def tiles_table() -> Picture:
+    """Products of Triton on a GPU, by tile."""
+    rows = [[f"{m} x {n} x {k}", warps, stages, flops, regs, shared]
+            for m, n, k, warps, stages, flops, regs, shared in BY_TRITON.data("tiles")]  # fmt: skip
+    rows.append(["the vendor's library", "", "", BY_TRITON.data("vendor"), "", ""])
+    heads = ["tile", "warps", "stages", "TFLOP/s", "registers", "shared bytes"]
+    return table(rows, heads, f"f16, 4096: {BY_TRITON.words}", exact=heads[1:])
+
+
+def ptx_table() -> Picture:
+    """The instructions of Triton's softmax in PTX, by kind."""
+    counts = BY_TRITON.data("ptx")
+    wanted = {"ld.global.b32": "loads from memory", "st.global.b32": "stores to memory",
+              "ex2.approx.f32": "exponentials", "shfl.sync.bfly.b32": "exchanges within a warp",
+              "ld.shared.b32": "loads from shared memory",
+              "st.shared.b32": "stores to shared memory", "bar.sync": "barriers"}  # fmt: skip
+    rows = [[name, words, counts[name]] for name, words in wanted.items()]
+    return table(rows, ["instruction", "what", "in the text"], BY_TRITON.words,
+                 exact=["in the text"])  # fmt: skip
+
+
+def bill(softmaxes: Any, dispatches: Any, normalize: str) -> Picture:
+    """What the pieces of this unit changed."""
+    x = np.ones((4, 781), np.float32)
+    run = launch(normalize, "normalize", 4, x.shape, x, 781, 1024)
+    right = sum(
+        kinds_of(dispatches(copy.deepcopy(case.program)), case.program) == case.kinds
+        for case in RECORDED
+    )
+    alone = sum(len(case.kinds) == len(case.program) - 2 for case in RECORDED)  # two are inputs
+    rows: list[list[str | int]] = [
+        ["softmaxes found in the block", 0, len(softmaxes(copy.deepcopy(block_rows()))), 1],
+        [f"programs of {len(RECORDED)} with IREE's number of dispatches", alone, right,
+         len(RECORDED)],
+        ["numbers moved for 4 rows of 781, normalized", 4 * x.size, run.loaded + run.stored,
+         2 * x.size],
+    ]  # fmt: skip
+    heads = ["", "before (without it, or in three passes)", "with yours", "best known"]
+    return bill_of(rows, heads)
