@@ -85,8 +85,8 @@ validate: ## do the checks of every exercise (or UNIT=2, EXERCISE="passes.dce pa
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(EXERCISE:%=--exercise %)
 
-bench: ## the compiler against PyTorch, onnxruntime and OpenBLAS; the autograder against stock nbgrader; figures in build/bench/
-	$(SETUP) torch,llvm,lab,grade,bench
+bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS; the autograder against stock nbgrader; figures in build/bench/
+	$(SETUP) torch,llvm,lab,grade,bench,peers
 	$(PY) benchmarks/models.py --out build/bench
 	$(PY) benchmarks/breadth.py --out build/bench
 	$(PY) benchmarks/matmul.py --out build/bench

@@ -3,9 +3,9 @@
     make bench            (or: python benchmarks/compiling.py --model resnet18 --threads 1)
 
 "course" compiles a model that was compiled before: machine code is kept on this machine by content,
-so it is looked up. "the first time" finds nothing kept. Both read the file, run every pass and
-arrange the weights anew. The others make what they run of a file once more in a process that has
-done so before: onnxruntime a session, with all of its optimizations on.
+so it is looked up. "course, the first time" finds nothing kept. Both read the file, run every pass
+and arrange the weights anew. The others make what they run of a file once more, in a process that
+has done so before: onnxruntime a session, with all of its optimizations on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from course_lib.peers.running import Running
 from course_lib.peers.witness import witness
 
 SYSTEMS = ("course", "onnxruntime", "openvino", "mnn")
-FIRST = "the first time"
+FIRST = "course, the first time"
 
 
 def compiled(model: Model, threads: int, rounds: int, tell: Tell) -> Contest:

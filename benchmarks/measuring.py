@@ -80,6 +80,7 @@ def rows_of(found: Contest, what: str) -> list[dict]:
             "threads": count,
             "ms": {e.system: 1e3 * e.seconds for e in found.entries if e in timed and e.seconds},
             "beside": {name: one.ratio if one.told else None for name, one in claims.items()},
+            "order": {name: one.order for name, one in claims.items()},
             "fastest": [entry.system for entry in told_apart(peers)],
         })  # fmt: skip
     return rows
@@ -114,7 +115,8 @@ def finish(
 
 def table(rows: list[dict], what: str) -> str:
     """Milliseconds, and how long each other engine takes relative to the course's compiler: ≈ where
-    the two cannot be told apart. ▸ marks the fastest of the others."""
+    the two cannot be told apart, > or < where one is slower and the rounds do not say by how much.
+    ▸ marks the fastest of the others."""
     names = list(dict.fromkeys(name for row in rows for name in row["ms"]))
     head = f"| {what} | threads | " + " | ".join(names) + " |"
     lines = [head, "|---|--:|" + "--:|" * len(names)]
@@ -132,7 +134,8 @@ def _cell(row: dict, name: str) -> str:
     if name == OURS or OURS not in row["ms"]:
         return f"{mark}{ms:.3g}"
     ratio = row["beside"][name] if "beside" in row else ms / row["ms"][OURS]
-    return f"{mark}{ms:.3g} ({'≈' if ratio is None else f'{ratio:.2f}×'})"
+    words = "≈><"[row["order"][name]] if ratio is None else f"{ratio:.2f}×"
+    return f"{mark}{ms:.3g} ({words})"
 
 
 def picture(rows: list[dict], what: str) -> Picture | None:

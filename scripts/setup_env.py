@@ -29,7 +29,7 @@ GIGABYTES = {
     "grade": 0.1,
     "site": 0.1,
     "dev": 0.4,
-    "peers": 0.4,
+    "peers": 1.7,
     "cluster": 0.1,
     "isl": 0.1,
     "mlir": 0.1,

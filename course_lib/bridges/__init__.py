@@ -1,8 +1,10 @@
-"""Other engines and compilers on the same models. Only here are they imported.
+"""Other tools as witnesses: they say what is right, and compute what ours is compared with.
 
-    onnxruntime_session("model.onnx")([x])   ->   [y]
+    isl.py       finds the order of the iterations itself
+    gxx.py       compiles C++
+    icarus.py    runs Verilog
+    steps.py     how far apart two engines are on a model of integers
+    cluster.py   the way to other machines, with Dask
 
-`cluster.py` is the way to other machines, with Dask.
-
-Next room: `peers.py`.
+Other engines and compilers stand in `peers/`. Next room: `isl.py`.
 """

@@ -129,14 +129,14 @@ def _command(options: Namespace) -> str:
         *(["--inputs", options.inputs] if options.inputs else []),
         *(word for frozen in options.freeze for word in ("--freeze", frozen)),
         *(["--seed", str(options.seed)] if options.seed else []),
-        *("--systems", "all" if options.systems == tuple(PEERS) else _joined(options.systems)),
+        *("--systems", "all" if options.systems == tuple(PEERS) else joined(options.systems)),
         *("--threads", ",".join(map(str, options.threads))),
         *("--seconds", f"{options.seconds:g}", "--rounds", str(options.rounds)),
     ]
     return shlex.join(["python", "-m", "course_lib", "bench", options.model, *given])
 
 
-def _joined(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> str:
     """What `systems` reads: "course, Winograd" and "mnn" as "course,Winograd,mnn"."""
     return ",".join(name.replace(", ", ",") for name in names)
 

@@ -18,6 +18,7 @@ a picture that matplotlib draws: its `.figure` and `.axes` take whatever you add
     scatter({"conv": [(6.1, 60.0)]}, ...)       draw.charts    a Plot: a mark for each point
     histogram({"one thread": times}, ...)       draw.charts    a Plot: how often which value
     bars([("conv", 6.4, 3.2)], unit, title)     draw.table     a Plot: one or two values each
+    spreads([Spread("ours", 33, 32, 35)], ...)  draw.spreads   medians and their quartiles
     chart(title, x, y)                          draw.figure    a Plot: empty axes in our style
     stepper([("fold", text), ...], title)       draw.stepper   states one after the other
     ir_diff(got, expected)                      draw.diff      two texts, line by line

@@ -15,10 +15,9 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-from course_lib.llvm.host import host_machine
 
 BUSY = 0.05  # of the time: above it, the machine is called busy
 GOVERNOR = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
@@ -28,12 +27,11 @@ IDLE = (3, 4)  # the columns of /proc/stat in which nothing ran
 def machine() -> dict[str, Any]:
     """What it is, as far as the system says it. `load`: processes that wanted to run in the last
     minute, on average."""
-    host = host_machine()
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "processor": _named(),
         "processors": len(available()),
-        "code_for": f"{host.name}, vectors of {host.vector_bytes} bytes",
+        "code_for": _code_for(),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "governor": _governor(),
@@ -95,6 +93,16 @@ def _named() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def _code_for() -> str:
+    """What our compiler takes it for; empty where it is not installed."""
+    if find_spec("llvmlite") is None:
+        return ""
+    from course_lib.llvm.host import host_machine  # llvmlite is heavy
+
+    host = host_machine()
+    return f"{host.name}, vectors of {host.vector_bytes} bytes"
 
 
 def _governor() -> str:

@@ -101,7 +101,8 @@ def claim_of(base: Entry, other: Entry) -> Claim:
 
 def told_apart(timed: Sequence[Entry]) -> list[Entry]:
     """Of entries that are in order, the first, and those that cannot be told from it."""
-    return [e for e in timed if e is timed[0] or not claim_of(timed[0], e).told]
+    claims = [(entry, claim_of(timed[0], entry)) for entry in timed]
+    return [entry for entry, one in claims if not one.told and not one.order]
 
 
 def contest(
@@ -170,7 +171,7 @@ def started(
             if apart["agrees"]:
                 yield entry, engine
             else:
-                entry.problem = wrong(entry.error, right)
+                entry.problem = wrong(apart["max_rel_error"], right)
                 engine.close()
 
 

@@ -12,9 +12,9 @@ computes and of which there is no text. XLA lays convolutions out with their cha
 when it compiles, images with a transpose before and after.
 
 Threads: XLA's pool has one for each processor of the process, or `PJRT_NPROC`, which is set here:
-with 1, one thread does all the work, as the times of the threads show (JAX 0.10.2; with the flag
-`--xla_cpu_multi_thread_eigen=false`, which is often given for it, four still work). It is read once,
-when the first model is compiled. Next room: `iree.py`.
+with 1, one thread does all the work, as the times of the threads show (JAX 0.10.2, two processors;
+with the flag `--xla_cpu_multi_thread_eigen=false`, which is often given for it, four still work).
+It is read once, when JAX is first used. Next room: `iree.py`.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -32,7 +33,7 @@ from course_lib.peers.peer import Prepared
 from course_lib.scratch import Folder
 
 NOTHING_RUNS = {"parameter", "constant", "bitcast", "tuple", "get-tuple-element"}
-LINE = re.compile(r"\s+(?:ROOT )?%?(?P<name>\S+) = .*? (?P<op>[\w-]+)\(")
+LINE = re.compile(r"\s+(?:ROOT )?%(?P<name>\S+) = .*? (?P<op>[\w-]+)\((?:%(?P<operand>[\w.-]+))?")
 STARTED: list[int] = []  # the number of threads, once there is one
 ORIGIN = re.compile(r'op_name="([^"]*)"')
 
@@ -52,12 +53,13 @@ class Jax(Prepared):
         return [np.asarray(result) for result in self.compiled(*self.inputs)]
 
     def stages(self) -> dict[str, str]:
-        module = self.lowered.compiler_ir("stablehlo").operation
+        module: Any = self.lowered.compiler_ir("stablehlo")
+        hlo: Any = self.lowered.compiler_ir("hlo")
         return {
             "jaxpr": str(self.traced.jaxpr),
-            "stablehlo": module.get_asm(large_elements_limit=16),
-            "hlo": self.lowered.compiler_ir("hlo").as_hlo_text(),
-            "optimized hlo": self.compiled.as_text(),
+            "stablehlo": module.operation.get_asm(large_elements_limit=16),
+            "hlo": hlo.as_hlo_text(),
+            "optimized hlo": str(self.compiled.as_text()),
             **self.written(),
         }
 
@@ -73,23 +75,28 @@ class Jax(Prepared):
 
     def kernels(self) -> list[str]:
         """The instructions of the entry computation that run, in their order, with their origin."""
-        return instructions(self.compiled.as_text())
+        return instructions(str(self.compiled.as_text()))
 
 
 def instructions(hlo: str) -> list[str]:
-    """What runs of the entry computation of a scheduled module."""
-    entry = hlo[hlo.index("\nENTRY ") :].partition("\n}")[0]
-    found = []
-    for line in entry.splitlines():
-        match, origin = LINE.match(line), ORIGIN.search(line)
-        if match and match["op"] not in NOTHING_RUNS:
-            found.append(f"{match['op']} {match['name']} {origin[1] if origin else ''}".strip())
-    return found
+    """What runs of the entry computation of a scheduled module.
+
+    An instruction that a pass of XLA made may have no name. Where it is a convolution that was
+    laid out anew, the bitcast that reads it has the name.
+    """
+    entry = hlo[hlo.index("\nENTRY ") :].partition("\n}")[0].splitlines()
+    lines = [match for line in entry if (match := LINE.match(line))]
+    origins = {line["name"]: origin[1] for line in lines if (origin := ORIGIN.search(line.string))}
+    for line in lines:
+        if line["op"] == "bitcast" and line["name"] in origins:
+            origins.setdefault(line["operand"], origins[line["name"]])
+    runs = [line for line in lines if line["op"] not in NOTHING_RUNS]
+    return [f"{r['op']} {r['name']} {origins.get(r['name'], '')}".strip() for r in runs]
 
 
 def start(threads: int) -> None:
     """Before JAX looks for its devices, for the first time and for good."""
-    if STARTED and STARTED != [threads]:
+    if STARTED not in ([], [threads]):
         raise ValueError(f"JAX has {STARTED[0]} threads in this process for good, not {threads}: "
                          "`Running` gives it a process of its own")  # fmt: skip
     STARTED[:] = [threads]

@@ -46,6 +46,8 @@ class Onnxruntime(Prepared):
                 optimized_model_filepath=str(file),
             )
             self.optimized = file.read_bytes()
+        except Exception as error:  # its own exceptions have no base class but this
+            raise ValueError(f"onnxruntime cannot run this model: {error}") from error
         finally:
             folder.close()
         names = [value.name for value in self.session.get_inputs()]

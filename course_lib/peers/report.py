@@ -29,16 +29,18 @@ from course_lib.peers.contest import Contest, Entry, claim_of, counted
 LONG = 160  # letters of a reason that are shown; the data has all of them
 NOTE = (
     "ms is the median of all rounds, a round the median of its calls; the quartiles are those of "
-    f"the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
-    f"from 1 than the interval in which the true one lies is wide, and than {MARGIN:.0%}, by "
-    f"which two processes of the same program may differ; fewer than {ROUNDS} rounds tell nothing. "
+    "the rounds. A ratio is the middle one of the rounds' ratios. It is printed if it is farther "
+    f"from 1 than the interval in which the true one lies is wide, and than {MARGIN:.0%}, by which "
+    "two processes of the same program may differ. Where the whole interval is beyond that, one is "
+    "called slower, even if nobody can say by how much. "
+    f"Fewer than {ROUNDS} rounds tell nothing. "
     "Compiling is timed once, with nothing kept from earlier runs. Memory is the most that the "
     "process has had: the system, the weights, all."
 )
 CSS = (
     ".cl-report{max-width:76rem}.cl-report h1{font-size:1.5rem;margin:.2em 0}"
     ".cl-report h2{font-size:1.15rem;margin:1.6em 0 .4em}"
-    ".cl-report p,.cl-report li{max-width:48rem}"
+    ".cl-report p,.cl-report li{max-width:48rem;overflow-wrap:anywhere}"
     ".cl-report dl{display:grid;grid-template-columns:max-content 1fr;gap:.15em 1em;margin:.6em 0}"
     ".cl-report dt{color:var(--cl-muted)}.cl-report dd{margin:0;overflow-wrap:anywhere}"
     ".cl-report td,.cl-report th{white-space:nowrap}"
@@ -92,10 +94,6 @@ class Report:
             items = [tag("li", escape(words)) for words in self._left_out]
             parts += [tag("h2", "Left out"), tag("ul", *items)]
         parts += [tag("h2", "How it was measured"), tag("p", escape(NOTE))]
-        parts += [
-            tag("p", "This command makes the report again:"),
-            tag("pre", escape(self.command)),
-        ]
         style = tag("style", CSS)
         return page(f"{self.found.model}, benchmark", style, tag("main", *parts, klass="cl-report"))
 
@@ -108,7 +106,7 @@ class Report:
         governor = f"governor {m['governor']}" if m["governor"] else ""
         facts = [
             ("date", m["date"]),
-            ("machine", f"{m['processor']}, {many} ({m['code_for']})"),
+            ("machine", ", ".join(filter(None, (m["processor"], many, m["code_for"])))),
             ("system", ", ".join(filter(None, (m["system"], f"Python {m['python']}", governor)))),
             ("busy", self._busy()),
             ("versions", ", ".join(filter(None, versions))),
@@ -197,7 +195,7 @@ def row(found: Contest, entry: Entry) -> dict[str, Any]:
         "quartiles_ms": None if low is None or high is None else [1e3 * low, 1e3 * high],
         "beside": compared.system if compared else None,
         "ratio": claim.ratio if claim and claim.told else None,
-        "told_apart": claim.told if claim else None,
+        "told_apart": bool(claim.told or claim.order) if claim else None,
         "fastest": entry in found.fastest(entry.threads) if entry.seconds is not None else False,
     }
 

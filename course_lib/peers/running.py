@@ -24,6 +24,7 @@ from course_lib.measure.apart import Apart, Ended, Said
 from course_lib.peers.model import Model
 from course_lib.scratch import Folder
 
+CHILD = "course_lib.peers.child"
 PATIENCE = 600.0  # seconds in which a system must have compiled a model
 CALL = 120.0  # and in which it must have run one
 LINE = 200  # letters of what a process printed that are shown
@@ -48,7 +49,7 @@ class Running:
         self.system = system
         self._folder = Folder("course-peer-")
         few = dict.fromkeys(POOLS, str(threads))
-        self._process = Apart("course_lib.peers.child", {**few, "TMPDIR": self._folder.path},
+        self._process = Apart(CHILD, {**few, "TMPDIR": self._folder.path},
                               cores, str(self._path("printed.txt")))  # fmt: skip
         try:
             self.about = self._ask("prepare", PATIENCE, system=system, threads=threads,

@@ -101,7 +101,7 @@ def _name(call: UOp) -> str:
 
 
 def _launch(call: UOp) -> str:
-    """A kernel and its buffers, as in `r_512_196_4(b7: 512 float, b1: 784 float)`: results first."""
+    """A kernel and its buffers, the result first: `r_512_196_4(b7: 512 float, b1: 784 float)`."""
     shown = []
     for view in get_call_arg_uops(call):
         buffer = next(u for u in view.toposort() if u.op is Ops.BUFFER)

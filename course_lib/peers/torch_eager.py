@@ -40,7 +40,7 @@ class Eager(Prepared):
 
         with profile(activities=[ProfilerActivity.CPU]) as seen:
             self.call()
-        events = [event for event in seen.events() if event.cpu_parent is None]
+        events = [event for event in seen.events() or () if event.cpu_parent is None]
         return [event.name for event in events if event.name.startswith("aten::")]
 
 

@@ -10,7 +10,8 @@ program of a virtual machine that calls one kernel after the other.
 
 Untuned, a kernel has the schedule that it was written with: plain loops on one thread, and LLVM
 does what it can. Tuned, a kernel of which `tvm_log.txt` has a record has the schedule of that
-record; a kernel without one keeps its plain loops, and `kernels()` says so. Next room: `tvm_log.py`.
+record; a kernel without one keeps its plain loops, and `kernels()` says so.
+Next room: `tvm_log.py`.
 """
 
 from __future__ import annotations
@@ -33,8 +34,10 @@ from course_lib.plugins.tvm.models import from_onnx
 # the others are `tvm.compile`'s, and make a program with memory of its own out of it.
 KERNELS = ("DecomposeOps", "CanonicalizeBindings", "LegalizeOps", "AnnotateTIROpPattern",
            "FoldConstant", "FuseOps", "FuseTIR")  # fmt: skip
-PROGRAM = ("RewriteDataflowReshape", "ToNonDataflow", "CallTIRRewrite", "StaticPlanBlockMemory",
-           "LowerAllocTensor", "KillAfterLastUse", "LowerRuntimeBuiltin", "VMShapeLower")  # fmt: skip
+PROGRAM = (
+    "RewriteDataflowReshape", "ToNonDataflow", "CallTIRRewrite", "StaticPlanBlockMemory",
+    "LowerAllocTensor", "KillAfterLastUse", "LowerRuntimeBuiltin", "VMShapeLower",
+)  # fmt: skip
 SCHEDULED = "MetaScheduleApplyDatabase"
 LOWERED = "tirx.ConvertSSA"  # the last one before a kernel checks its arguments
 
@@ -156,6 +159,6 @@ def _names(module: Any) -> set[str]:
 
 
 def _relax(module: Any) -> str:
-    """The functions in Relax; before kernels are fused, those in TIR too."""
+    """The functions in Relax. Between FuseOps and FuseTIR, each kernel is one of them."""
     functions = {v: f for v, f in module.functions.items() if isinstance(f, relax.Function)}
     return tvm.IRModule(functions).script()

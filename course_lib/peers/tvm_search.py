@@ -25,7 +25,7 @@ from course_lib.files import write
 from course_lib.peers.model import model_of
 from course_lib.peers.peer import peer
 from course_lib.peers.tvm import here, in_kernels
-from course_lib.peers.tvm_log import FILE, database
+from course_lib.peers.tvm_log import FILE, database, packed
 from course_lib.plugins.tvm.models import from_onnx
 from course_lib.recorded import Recording
 from course_lib.scratch import Folder
@@ -62,7 +62,7 @@ def searched(name: str, trials: int) -> Any:
 def _recording(best: Any, machine: str) -> Recording:
     """A line for each workload, and one for each record: the number of its workload, and itself."""
     records = best.get_all_tuning_records()
-    workloads = "".join(f"{json.dumps(one.workload.as_json())}\n" for one in records)
+    workloads = "".join(f"{packed(one.workload)}\n" for one in records)
     lines = "".join(f"{json.dumps([k, one.as_json()])}\n" for k, one in enumerate(records))
     how = "python -m course_lib.peers.tvm_search: the best schedule of each kernel"
     texts = {"workloads": workloads, "records": lines}

@@ -80,7 +80,8 @@ def _evaluated(model: Model) -> list[np.ndarray]:
     proto = onnx.load_from_string(model.onnx)
     in_double(proto)
     evaluator = ReferenceEvaluator(proto)
-    given = dict(zip(evaluator.input_names, map(doubled, model.inputs), strict=True))
+    names = map(str, evaluator.input_names)
+    given = dict(zip(names, map(doubled, model.inputs), strict=True))
     with np.errstate(all="ignore"):
         return [np.asarray(result) for result in evaluator.run(None, given)]
 

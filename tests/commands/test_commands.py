@@ -14,11 +14,11 @@ import onnx
 import pytest
 
 from course_lib.__main__ import main
-from course_lib.commands.infra.compare import tolerance
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import add, matmul, relu, trace
 from course_lib.ir.registry import OPS
+from course_lib.peers.agree import tolerance
 
 
 @pytest.fixture

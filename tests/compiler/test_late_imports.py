@@ -19,9 +19,9 @@ import pytest
 
 # Heavy, not always installed, or not in every system.
 HEAVY = {
-    "IPython", "distributed", "graphviz", "hypothesis", "islpy", "llvmlite", "matplotlib",
-    "nbclient", "nbformat", "nbgrader", "onnx", "onnxruntime", "psutil", "resource", "tinygrad",
-    "torch", "torch_mlir", "tqdm", "tvm", "xdsl",
+    "IPython", "MNN", "distributed", "graphviz", "hypothesis", "iree", "islpy", "jax", "llvmlite",
+    "matplotlib", "nbclient", "nbformat", "nbgrader", "onnx", "onnxruntime", "openvino", "psutil",
+    "resource", "tinygrad", "torch", "torch_mlir", "tqdm", "tvm", "xdsl",
 }  # fmt: skip
 OTHER_REASONS = {
     "autograder.grading.worker": "where our packages are is known only when its process has begun",

@@ -5,6 +5,7 @@
 How large the times are is not asserted: this is a check of the measuring, not of the speed.
 """
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -12,27 +13,27 @@ import sys
 
 import pytest
 
+from course_lib.peers.contest import Contest, Entry
+from course_lib.peers.peer import PEERS as PEER_TABLE
+from course_lib.peers.peer import lacking
+
 QUICK = ["--threads", "1", "--rounds", "1", "--seconds", "0.01", "--json"]
-PEERS = {"course", "torch eager", "onnxruntime"}
+PEERS = {"course", "onnxruntime"}
+INSTALLED = {name for name in ("openvino", "mnn") if not lacking(PEER_TABLE[name])}
 
 
 @pytest.mark.parametrize(
     ("program", "options", "named", "engines"),
     [
-        ("models", ["--model", "mlp"], ("model", "mlp"), PEERS),
+        ("models", ["--model", "mlp"], ("model", "mlp"), PEERS | {"torch eager"}),
         (
             "breadth",
             ["--model", "styletransfer"],
             ("model", "styletransfer"),
-            {"course", "course, Winograd", "onnxruntime"},
+            PEERS | {"course, Winograd"},
         ),
-        ("matmul", ["--size", "96"], ("size", 96), PEERS | {"OpenBLAS"}),
-        (
-            "compiling",
-            ["--model", "mlp"],
-            ("model", "mlp"),
-            {"course", "the first time", "onnxruntime"},
-        ),
+        ("matmul", ["--size", "96"], ("size", 96), PEERS | {"torch eager", "numpy"}),
+        ("compiling", ["--model", "mlp"], ("model", "mlp"), PEERS | {"course, the first time"}),
     ],
 )
 def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engines):
@@ -45,13 +46,30 @@ def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engine
     what, value = named
     assert (row[what], row["threads"]) == (value, 1)
     if program == "models" and shutil.which("g++"):
-        engines = engines | {"torch.compile"}
-    assert set(row["ms"]) == engines
+        engines = engines | {"torch.compile, freezing"}
+    engines = engines | INSTALLED
+    assert set(row["ms"]) == engines, found["left_out"]
+    assert set(row["fastest"]) and set(row["fastest"]) <= {e for e in engines if "course" not in e}
     assert all(milliseconds > 0 for milliseconds in row["ms"].values())
     assert not set(found["left_out"]) & engines
     assert json.loads((tmp_path / f"{program}.json").read_text()) == found
     plot = (tmp_path / f"{program}.svg").read_text()
     assert "<svg" in plot and "onnxruntime" in plot
+
+
+def test_a_table_tells_no_ratio_that_its_spread_does_not_allow(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    measuring = importlib.import_module("measuring")
+    steady = [1.0, 1.01, 0.99, 1.0, 1.02, 1.0]
+    found = Contest("mlp", entries=[
+        Entry("course", 1, rounds=steady),
+        Entry("mnn", 1, rounds=[2 * x for x in steady]),
+        Entry("onnxruntime", 1, rounds=[1.3, 0.8, 1.2, 0.9, 1.1, 1.1]),
+        Entry("openvino", 1, problem="it is wrong"),
+    ])  # fmt: skip
+    text = measuring.table(measuring.rows_of(found, "model"), "model")
+    assert text.splitlines()[-1] == "| mlp | 1 | 1e+03 | 2e+03 (2.00×) | ▸ 1.1e+03 (≈) |"
+    assert measuring.left_out_of([found]) == {"openvino": "it is wrong (mlp)"}
 
 
 def test_three_levels_of_the_array_get_a_time_and_a_missing_peer_is_named(root):

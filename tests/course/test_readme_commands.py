@@ -91,6 +91,7 @@ def test_the_python_and_the_command_line_examples_run(readme, tmp_path):
     assert examples
     for command in examples:
         command = command.replace("--budget 60", "--budget 4")  # seconds of search
+        command = command.replace(" --html", " --seconds 0.1 --html")
         run_in(tmp_path, [sys.executable, *shlex.split(command)[1:]])
         written = re.search(r"-o (\S+)", command)
         if written and shutil.which("dot"):

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import pytest
 
@@ -73,3 +74,44 @@ def test_nothing_is_left_of_a_process_that_was_stopped(echo):
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
     assert ended(-11) == "crashed: SIGSEGV"
+    assert "runs out of memory" in ended(-9)
+
+
+def test_what_it_has_beside_this_process_is_there_before_it_imports_anything(
+    echo, tmp_path, monkeypatch
+):
+    about = "import os\nFOUND = [os.environ['A_WORD'], sorted(os.sched_getaffinity(0))]\n"
+    (tmp_path / "about.py").write_text(about + ECHO.replace('"word": request["word"]}\n\n',
+                                                            '"word": FOUND}\n\n'))  # fmt: skip
+    core = min(os.sched_getaffinity(0))
+    errors = tmp_path / "errors.txt"
+    apart = Apart("about", {"A_WORD": "said"}, [core], str(errors))
+    try:
+        assert said(apart, "a")[-1] == {"word": ["said", [core]]}
+    finally:
+        apart.stop()
+    assert "not an answer" in errors.read_text()
+
+
+def test_what_it_has_started_ends_with_it(tmp_path, monkeypatch):
+    start = "import subprocess\n" + ECHO.replace(
+        'print("not an answer")', 'child = subprocess.Popen(["sleep", "60"])'
+    ).replace('"word": request["word"]}\n\n', '"word": child.pid}\n\n')
+    (tmp_path / "parents.py").write_text(start)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    apart = Apart("parents")
+    number = said(apart, "a")[-1]["word"]
+    apart.stop()
+    for _ in range(500):  # whoever inherits it has to notice
+        if not alive(number):
+            break
+        time.sleep(0.01)
+    assert not alive(number)
+
+
+def alive(number: int) -> bool:
+    try:
+        with open(f"/proc/{number}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False

@@ -1,14 +1,14 @@
-"""`run --compare onnxruntime`: the same model on a peer, how far apart, and how fast it is.
+"""`run --compare openvino`: the same model on a peer, how far apart, and how fast it is.
 
     compare(task, outputs, options)  ->  {"max_rel_error": 2e-07, "agrees": True, ...}
 
-Next room: `course_lib/peers/onnxruntime.py`.
+Next room: `course_lib/peers/peer.py`.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,17 +17,22 @@ from course_lib.bridges import steps as stepwise
 from course_lib.commands.infra.task import Task
 from course_lib.measure.turns import warm_median
 from course_lib.peers.agree import errors
+from course_lib.peers.around import available
+from course_lib.peers.model import Model, named
 from course_lib.peers.onnxruntime import onnxruntime_session
+from course_lib.peers.peer import peer
+
+ITSELF = "onnxruntime"  # can also be asked for what the file says, without its optimizations
 
 
 def compare(task: Task, outputs: Sequence[np.ndarray], options: Namespace) -> dict[str, Any]:
-    """Errors against the peer, over all outputs, and its time. A model of integers is compared with
-    what the peer computes without optimizing it, in steps where its results come in steps."""
+    """Errors against the peer, over all outputs, and its time. A model of integers is compared in
+    steps where its results come in steps; with what onnxruntime computes without optimizing it."""
     from course_lib.frontend.onnx.steps import output_steps  # onnx is heavy
 
-    peer = onnxruntime_session(task.source, options.threads)
-    right, steps, more = peer(task.peer_inputs), output_steps(task.source), {}
-    if steps is not None:
+    call = _prepared(task, options)
+    right, steps, more = call(), output_steps(task.source), {}
+    if steps is not None and options.compare == ITSELF:
         optimized = right
         right = onnxruntime_session(task.source, options.threads, plain=True)(task.peer_inputs)
         more = {"steps": stepwise.distances(outputs, right, optimized, steps)}
@@ -35,8 +40,18 @@ def compare(task: Task, outputs: Sequence[np.ndarray], options: Namespace) -> di
         "peer": options.compare,
         **errors(outputs, right, steps or [None] * len(outputs)),
         **more,
-        "peer_ms": 1e3 * warm_median(lambda: peer(task.peer_inputs), options.repeat),
+        "peer_ms": 1e3 * warm_median(call, options.repeat),
     }
+
+
+def _prepared(task: Task, options: Namespace) -> Callable[[], list[np.ndarray]]:
+    """The model in that system, in this process."""
+    if options.compare == ITSELF:
+        session = onnxruntime_session(task.source, options.threads)
+        return lambda: session(task.peer_inputs)
+    model = Model(named(str(options.model)), task.source, tuple(task.peer_inputs))
+    threads = options.threads or len(available())
+    return peer(options.compare).prepare(model, threads=threads).call
 
 
 def comparison(apart: dict[str, Any], ours_ms: float) -> str:

@@ -41,7 +41,7 @@ def spreads(rows: Sequence[Spread], unit: str, title: str, summary: str = "") ->
         raise ValueError(f"{title}: a spread needs values above 0, got {list(rows)}")
     limit = MOST * min(row.value for row in rows)
     most = max(row.high or row.value for row in rows if row.value <= limit)
-    left = MARGIN + 11 * MONO_WIDTH * (2 + max(len(shorten(row.name, NAME)) for row in rows))
+    left = MARGIN + 11 * MONO_WIDTH * (3 + max(len(shorten(row.name, NAME)) for row in rows))
     content: list[str] = []
     for k, row in enumerate(rows):
         content += _bar(row, left, TOP + k * LINE, WIDTH / most, unit)

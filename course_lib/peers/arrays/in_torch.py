@@ -1,4 +1,4 @@
-"""A graph as a torch module: what torch eager and torch.compile run for a model that is not torch's.
+"""A graph as a torch module: what torch eager and torch.compile run for an ONNX file.
 
     in_torch(graph).code
 
@@ -11,7 +11,11 @@
 It is an FX graph module: straight Python without a loop over our nodes, which runs as fast as if it
 were written by hand, and which Dynamo reads as such. The constants of the graph are its buffers. A
 matmul and the addition after it stay two calls, as the graph has them; `torch.compile` may join
-them. torch computes with no unsigned integers but bytes. Next room: `in_jax.py`.
+them.
+
+torch computes with no unsigned integers but bytes. Three of its answers are its own: a remainder is
+NaN where the quotient is beyond the type, a position of `grid_sample` that is NaN gives NaN, and
+one that is far outside is reflected to another place. Next room: `in_jax.py`.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from typing import Any
 import numpy
 import torch
 from torch import fx
+from torch.fx.proxy import GraphAppendingTracer
 from torch.nn import functional
 
 from course_lib.ir.graph.graph import Graph, value_names
@@ -45,13 +50,15 @@ def in_torch(graph: Graph) -> fx.GraphModule:
     return _Writing(graph).module()
 
 
-class _Writing(fx.proxy.GraphAppendingTracer):
+class _Writing(GraphAppendingTracer):
     """One module as it grows: calls on proxies become lines of its forward."""
 
     def __init__(self, graph: Graph) -> None:
         super().__init__(fx.Graph())
         names = {**NAMES, "asarray": self.constant}
-        self.library = Library(torch, names, {**SHARED, **RULES}, frozenset(KINDS), self.called_after)
+        self.library = Library(
+            torch, names, {**SHARED, **RULES}, frozenset(KINDS), self.called_after
+        )
         self.source = self.library.spelled(graph)
         self.names = value_names(self.source)
         self.root = torch.nn.Module()
@@ -74,7 +81,7 @@ class _Writing(fx.proxy.GraphAppendingTracer):
     def create_node(
         self, kind: str, target: Any, args: Any, kwargs: Any, name: Any = None, type: Any = None
     ) -> fx.Node:
-        return super().create_node(kind, target, args, kwargs, name or self.hint, type)
+        return super().create_node(kind, target, args, kwargs, self.hint or name, type)
 
     def constant(self, array: numpy.ndarray) -> fx.Proxy:
         """An array as a buffer, and the line that reads it."""
@@ -96,7 +103,7 @@ def _word(text: str) -> str:
 # ── what torch calls otherwise ──
 
 
-def _sizes(x: Any, axes: Sequence[int], keepdims: bool) -> Any:
+def _products(x: Any, axes: Sequence[int], keepdims: bool) -> Any:
     """Products along one axis after the other, the last one first."""
     for axis in sorted(axes, reverse=True):
         x = torch.prod(x, axis, keepdim=keepdims)
@@ -108,19 +115,16 @@ def _along(name: str) -> Any:
     return lambda x, axes, keepdims: function(x, axes, keepdim=keepdims)
 
 
-def _wrapped_take(x: Any, indices: Any, axis: int) -> Any:
-    return torch.index_select(x, axis, indices)
-
-
 NAMES: dict[str, Any] = {
     "all": _along("all"), "any": _along("any"), "amax": _along("amax"), "amin": _along("amin"),
     "argmax": _along("argmax"), "argmin": _along("argmin"), "mean": _along("mean"),
-    "sum": _along("sum"), "prod": _sizes,
+    "sum": _along("sum"), "prod": _products,
     "argsort": lambda x, axis, stable: torch.argsort(x, dim=axis, stable=stable),
     "astype": lambda x, kind: x.to(KINDS[kind.name]),
     "concatenate": torch.cat,
     "elu": functional.elu,
     "equal": torch.eq,
+    "from_front": lambda indices, size: torch.where(indices < 0, indices + size, indices),
     "gelu": lambda x, approximate: functional.gelu(x, approximate=approximate),
     "hard_swish": functional.hardswish,
     "invert": torch.bitwise_not,
@@ -133,7 +137,7 @@ NAMES: dict[str, Any] = {
     "silu": functional.silu,
     "softplus": lambda x: functional.softplus(x, threshold=40),  # at 20, f64 shows a difference
     "softsign": functional.softsign,
-    "take": _wrapped_take,
+    "take": lambda x, indices, axis: torch.index_select(x, axis, indices),
     "take_along_axis": lambda x, indices, axis: torch.gather(x, axis, indices),
     "transpose": torch.permute,
     "true_divide": torch.div,
@@ -149,8 +153,11 @@ def _clamp(np: Library, node: Node, x: Any) -> Any:
     return torch.clamp(x, node.attrs["min"], node.attrs["max"])
 
 
-@writes(RULES, "hard_sigmoid",
-        fits=lambda node: math.isclose(node.attrs["alpha"], 1 / 6) and node.attrs["beta"] == 0.5)
+@writes(
+    RULES,
+    "hard_sigmoid",
+    fits=lambda node: math.isclose(node.attrs["alpha"], 1 / 6) and node.attrs["beta"] == 0.5,
+)
 def _hard_sigmoid(np: Library, node: Node, x: Any) -> Any:
     return functional.hardsigmoid(x)
 
@@ -180,7 +187,8 @@ def _batch_norm(np: Library, node: Node, x: Any, scale: Any, shift: Any, mean: A
 def _window(node: Node) -> tuple[int, list[int], list[int]]:
     """The number of spatial axes, the strides and the dilations."""
     rank = node.inputs[0].type.rank - 2
-    return rank, *(list(node.attrs[name] or [1] * rank) for name in ("strides", "dilations"))
+    strides, dilations = (list(node.attrs[k] or [1] * rank) for k in ("strides", "dilations"))
+    return rank, strides, dilations
 
 
 def _pads(node: Node, fill: float, x: Any) -> tuple[Any, list[int]]:
@@ -313,7 +321,7 @@ NAMES["scattered"] = _scattered
 def _grid_sample(np: Library, node: Node, x: Any, grid: Any) -> Any:
     """Images of one axis get a second one, in whose middle the positions are."""
     attrs = node.attrs
-    mode = {"linear": "bilinear", "cubic": "bicubic"}.get(attrs["mode"], attrs["mode"])
+    mode = {"linear": "bilinear", "cubic": "bicubic", "nearest": "nearest"}[attrs["mode"]]
     if node.type.rank == 3:
         x, grid = x.unsqueeze(2), functional.pad(grid, [0, 1]).unsqueeze(1)
     y = functional.grid_sample(x, grid, mode, attrs["padding"], attrs["aligned"])
@@ -332,4 +340,3 @@ def _scan(np: Library, node: Node, state: Any, *operands: Any) -> Any:
     if not history:
         return np.asarray(numpy.zeros(node.type.dims, node.type.dtype.numpy))
     return torch.stack([history[t] for t in steps])
-

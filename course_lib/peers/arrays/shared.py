@@ -88,10 +88,11 @@ def _cast(np: Library, node: Node, x: Any) -> Any:
     if not old.is_float or new.kind not in ("int", "uint"):
         return np.astype(x, new)
     limits = numpy.iinfo(new.numpy)
-    low, high = old.numpy.type(limits.min), old.numpy.type(limits.max)  # may round, or be infinite
-    whole = np.astype(np.where((x > float(low)) & (x < float(high)), x, np.zeros_like(x)), new)
-    whole = np.where(x <= float(low), np.full_like(whole, limits.min), whole)
-    return np.where(x >= float(high), np.full_like(whole, limits.max), whole)
+    with numpy.errstate(over="ignore"):  # the limits may round, or be infinite
+        low, high = (float(old.numpy.type(limit)) for limit in (limits.min, limits.max))
+    whole = np.astype(np.where((x > low) & (x < high), x, np.zeros_like(x)), new)
+    whole = np.where(x <= low, np.full_like(whole, limits.min), whole)
+    return np.where(x >= high, np.full_like(whole, limits.max), whole)
 
 
 # ── along axes ──
@@ -118,7 +119,8 @@ def _reduction(np: Library, node: Node, x: Any) -> Any:
     return np.astype(function(x, axes, keepdims=node.attrs["keepdims"]), kind)
 
 
-@writes(SHARED, "mean", fits=lambda node: node.inputs[0].type.rank and node.attrs["axes"] != ())
+@writes(SHARED, "mean", fits=lambda node: bool(normal_axes(
+    node.attrs["axes"], node.inputs[0].type.rank, "mean")))  # fmt: skip
 def _mean(np: Library, node: Node, x: Any) -> Any:
     axes = normal_axes(node.attrs["axes"], node.inputs[0].type.rank, "mean")
     return np.mean(x, axes, keepdims=node.attrs["keepdims"])
@@ -264,7 +266,7 @@ def _gather_elements(np: Library, node: Node, x: Any, indices: Any) -> Any:
 def _indices(np: Library, indices: Any, places: Node, size: int) -> Any:
     """As i64, counted from the front: wide first, since an i8 may not hold the sum."""
     indices = np.astype(indices, I64)
-    return np.where(indices < 0, indices + size, indices) if signed(places) else indices
+    return np.from_front(indices, size) if signed(places) else indices
 
 
 def signed(places: Node) -> bool:

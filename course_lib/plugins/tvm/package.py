@@ -1,4 +1,4 @@
-"""The package tvm, imported when it is first needed, and here only.
+"""The package tvm, imported when it is first needed: here, and at the top of `peers/tvm.py`.
 
     tvm = package()          # then tvm.relax, tvm.ir, ...
 
