@@ -177,6 +177,10 @@ def test_every_system_ran_mobilenet():
     """Project 58: MobileNetV2 on TVM, onnxruntime and tinygrad, beside ours."""
     assert {"course", "onnxruntime", "tvm", "tinygrad"} <= {*FULL.systems(WIDE)}
     assert {len(FULL.rounds(WIDE, system)) for system in FULL.systems(WIDE)} == {FEW}
+    alike = [s for s in FULL.systems(WIDE) if 53 <= FULL.kernels(WIDE, s) <= 56]
+    times = [FULL.ms(WIDE, system) for system in alike]
+    assert len(alike) == 6 and 25 < max(times) / min(times) < 35
+    assert "Six of these systems run the model in 53 to 56 kernels" in TEXT
 
 
 def test_the_two_recordings_are_two():
