@@ -1,7 +1,8 @@
 """How many lines of code a room has: lines with a token, without comments and docstrings.
 
 Programs and tables that checks read from a text file count, too, with every line that is not empty.
-What another tool said (`lessons/uNN/*.txt`) does not.
+What another tool said (`lessons/uNN/*.txt`) does not, nor does what makes such a text again
+(`makers.py`): neither a student nor a grader ever runs it.
 
     python scripts/code_lines.py lessons autograder/units      one row for each folder below them
 
@@ -21,6 +22,7 @@ COURSE = Path(__file__).resolve().parents[1]
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 NO_CODE |= {tokenize.ENDMARKER}
 COUNTED = ("*.py", "checks/*.txt", "mutants/*.txt")
+MAKERS = "makers.py"
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -38,7 +40,8 @@ def code_lines(text: str) -> int:
 def by_folder(room: Path) -> Counter[str]:
     """Code lines of the Python files in a room, for each folder directly below it."""
     count: Counter[str] = Counter()
-    for file in sorted(file for pattern in COUNTED for file in room.rglob(pattern)):
+    files = sorted(file for pattern in COUNTED for file in room.rglob(pattern))
+    for file in (file for file in files if file.name != MAKERS):
         text, inside = file.read_text(), file.relative_to(room)
         lines = code_lines(text) if file.suffix == ".py" else len(text.split("\n")) - _empty(text)
         count[inside.parts[0] if len(inside.parts) > 1 else "."] += lines

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from course_lib.draw.plots.table import table
+from course_lib.models import build
 from lessons.u15.dynamo import counting
 
 LIMIT = 8  # torch._dynamo.config.recompile_limit
@@ -114,8 +115,6 @@ def _guard(text: str) -> str:
 def served(sizes: Sequence[int] = BATCHES, **options: Any) -> list[int]:
     """The numbers of the calls in which Dynamo compiles the course's block for these batches."""
     import torch
-
-    from course_lib.models import build
 
     numbers = []
     with counting(build("block"), **options) as (called, graphs):

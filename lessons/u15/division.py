@@ -17,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.compiler import compile
 from course_lib.draw.plots.table import table
+from course_lib.models import build, example_inputs
 from lessons.u15.dynamo import quiet
 
 Node = tuple[str, str, list[str]]
@@ -101,8 +103,6 @@ def _ours(module: Any, values: Sequence[Any]) -> Callable[..., Any] | None:
     """A part as our compiler's machine code; None if it does not take it. It is compiled for values
     of these shapes."""
 
-    from course_lib.compiler import compile
-
     try:
         program = compile(module, [np.zeros(tuple(x.shape), np.float32) for x in values])
     except ValueError:
@@ -146,8 +146,6 @@ def listed_block() -> list[Node]:
 def _called(backend: Any) -> float:
     """The block through this backend: how far its result is from PyTorch's, at most."""
     import torch
-
-    from course_lib.models import build, example_inputs
 
     block, x = build("block"), torch.from_numpy(example_inputs("block")[0])
     with quiet(), torch.no_grad():
