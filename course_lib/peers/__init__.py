@@ -10,7 +10,8 @@ running.py   a system in a process of its own, on processors of its own; child.p
 around.py    the machine on which it was measured, and what else it did
 witness.py   what is right, in float64; agree.py says how far a result is from it
 contest.py   systems in turns; report.py says what was found, as text, as data and as a page
-tvm_log.py   the schedules with which TVM is tuned; tvm_search.py searches them
+tvm_log.py   the schedules with which TVM is tuned; tvm_search.py searches them,
+             and makers.py makes the log again
 
 Every other file is one system. It is imported when its system is asked for, and needs nothing that
 `pip` would have to bring before.

@@ -4,7 +4,7 @@
 
 A trial is a schedule that MetaSchedule draws and mutates, compiled and timed. The log keeps the
 best one of each kernel, and what it has of other models. There is no cost model, which would need
-another package: with so few trials, there is not much that it could learn. Next room: `jax.py`.
+another package: with so few trials, there is not much that it could learn. Next room: `makers.py`.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from course_lib.recorded import Recording
 from course_lib.scratch import Folder
 
 BATCH = 16  # trials that are chosen together
+BY = "course_lib.peers.makers:schedules"
 RUNS = 5  # of each schedule; the least counts
 BUILT: dict[str, Any] = {}  # what the builder has built, for the runner
 
@@ -40,9 +41,7 @@ def record(machine: str, name: str, trials: int) -> None:
     best = database() if FILE.exists() else MemoryDatabase()
     for found in searched(name, trials).get_all_tuning_records():
         best.commit_tuning_record(found)
-    pruned = MemoryDatabase()
-    best.dump_pruned(pruned)
-    write(FILE, str(_recording(pruned, machine)))
+    write(FILE, str(_recording(texts_of(best), machine)))
 
 
 def searched(name: str, trials: int) -> Any:
@@ -59,14 +58,21 @@ def searched(name: str, trials: int) -> Any:
         folder.close()
 
 
-def _recording(best: Any, machine: str) -> Recording:
-    """A line for each workload, and one for each record: the number of its workload, and itself."""
+def texts_of(found: Any) -> dict[str, str]:
+    """Of the best record of each workload, a line for the workload, and one for the record: the
+    number of its workload, and itself."""
+    best = MemoryDatabase()
+    found.dump_pruned(best)
     records = best.get_all_tuning_records()
     workloads = "".join(f"{packed(one.workload)}\n" for one in records)
     lines = "".join(f"{json.dumps([k, one.as_json()])}\n" for k, one in enumerate(records))
+    return {"workloads": workloads, "records": lines}
+
+
+def _recording(texts: dict[str, str], machine: str) -> Recording:
     how = "python -m course_lib.peers.tvm_search: the best schedule of each kernel"
-    texts = {"workloads": workloads, "records": lines}
-    return Recording(peer("tvm").version, machine, str(datetime.date.today()), how, texts)
+    today = str(datetime.date.today())
+    return Recording(peer("tvm").version, machine, today, how, texts, BY)
 
 
 # ── TVM's own builder and runner start processes that load all of TVM for a few schedules each ──

@@ -91,7 +91,7 @@ def stablehlo(model: Any, x: Any) -> str:
     return module.operation.get_asm(large_elements_limit=4).split("{-#")[0].strip() + "\n"
 
 
-@maker("TVM", "tvm", "torch", seconds=2)
+@maker("TVM", "tvm", "torch", seconds=3)
 def relax_of_gate() -> dict[str, str]:
     """Gate by TVM's importer, without comments and the list of the weights."""
     from tvm.relax.frontend.torch import from_exported_program

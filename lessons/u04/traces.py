@@ -72,11 +72,12 @@ def resnet18_in_pytorch() -> dict[str, str]:
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
             model(x)
     results: Any = seen.profiler
-    events = [e for e in results.kineto_results.events() if e.name() == "[memory]"]
+    events = _in_tree(results.kineto_results.experimental_event_tree())
+    asked = [event for event in events if event.name == "[memory]"]
     names: dict[int, int] = {}  # by address, of what is asked for and not given back
     words = []
-    for count, event in enumerate(sorted(events, key=lambda e: e.start_ns())):
-        at, size = event.addr(), event.nbytes()
+    for count, event in enumerate(sorted(asked, key=lambda event: event.start_time_ns)):
+        at, size = event.extra_fields.ptr, event.extra_fields.alloc_size
         if size > 0:
             names[at] = count
             words.append((count, f"+{{}}:{size}"))
@@ -85,6 +86,11 @@ def resnet18_in_pytorch() -> dict[str, str]:
     numbers = {name: k for k, name in enumerate(dict.fromkeys(name for name, _ in words))}
     text = " ".join(word.format(numbers[name]) for name, word in words)
     return {"resnet18": fill(text, 100, break_on_hyphens=False)}
+
+
+def _in_tree(events: Sequence[Any]) -> list[Any]:
+    """The profiler's events, each before those within it."""
+    return [one for event in events for one in (event, *_in_tree(event.children))]
 
 
 # How often filters are copied depends on the processor. Sizes are rounded up to 64 bytes.

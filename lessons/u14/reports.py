@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cache, partial
 from typing import Any
 
@@ -49,8 +50,10 @@ def report(into: str) -> PlugReport:
 
 
 def as_text(plug: PlugReport) -> str:
-    """A report as a recording has it: each of its layers in a line."""
-    text = json.dumps(plug.as_dict(), indent=1, ensure_ascii=False)
+    """What a report counts as a recording has it: each of its layers in a line."""
+    counted = {field.name for field in fields(plug) if field.compare}
+    found = {name: value for name, value in plug.as_dict().items() if name in counted}
+    text = json.dumps(found, indent=1, ensure_ascii=False)
     return re.sub(r"\{\n {3}(\S[^{}]*?)\n {2}\}", lambda m: "{" + re.sub(r"\n +", " ", m[1]) + "}",
                   text)  # fmt: skip
 

@@ -216,7 +216,7 @@ def tvms() -> tuple[list[Any], str]:
     return TVM, f"TVM, {BY_TVM.words}"
 
 
-@maker("apache-tvm", "tvm", seconds=3)
+@maker("apache-tvm", "tvm", seconds=5)
 def answers_by_tvm() -> dict[str, str]:
     answers, word = tvms()
     if word.endswith(BY_TVM.words):

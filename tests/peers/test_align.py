@@ -226,6 +226,75 @@ def test_a_kernel_of_tvm_is_named_where_it_is_called():
     assert [one.calls for one in place] == ["fused_matmul1_divide", "softmax", "matmul2"]
 
 
+LOWERED = {
+    "calls": "    fused_matmul1_divide(q, alloc, alloc1)\n    softmax(alloc1, alloc2)\n"
+             "    softmax1(alloc1, alloc2)\n    matmul2(alloc2, k, alloc3)\n",
+    "softmax: TIR": "def main(a: T.Buffer((4, 4))):\n    pass\n",
+    "softmax1: TIR": "def main(a: T.Buffer((8, 8))):\n    pass\n",
+    "LLVM IR": "define void @matmul(ptr %0) {\n  ret void\n}\n"
+               "define i32 @__tvm_ffi_matmul2(ptr %0) {\n  call void @softmax(ptr %0)\n}\n"
+               "define void @softmax.1(ptr %0) {\n  ret void\n}\n"
+               "define void @softmax1_compute_(ptr %0) {\n  ret void\n}\n",
+}  # fmt: skip
+
+
+def test_the_code_of_a_kernel_has_its_whole_name():
+    """`matmul`, `softmax1` and `softmax.1` are other kernels, and a call is no definition."""
+    found = align(attention(mixed()), {"tvm": {"FuseTIR": RELAX, **LOWERED}})["tvm"]
+    assert found["FuseTIR"].how == "by pattern"
+    assert list(found["calls"].lines) == [1, 2, 4] and list(found["LLVM IR"].lines) == [4, 5, 6]
+    assert found["LLVM IR"].kernels == ("matmul2",)
+    assert found["softmax: TIR"] and not found["softmax1: TIR"]
+    assert found["softmax1: TIR"].how == "not found: the text of a kernel that does not compute it"
+
+
+def test_of_two_calls_of_a_kernel_none_is_taken():
+    """One of them would be another operation's."""
+    twice = LOWERED["calls"] + "    matmul2(alloc3, k, alloc4)\n"
+    found = align(attention(mixed()), {"tvm": {"FuseTIR": RELAX, "calls": twice}})["tvm"]
+    assert not found["calls"] and found["calls"].how.startswith("not found: ")
+
+
+def test_a_word_that_an_earlier_stage_used_is_no_name_of_the_kernel():
+    before = RELAX.replace("fused_matmul1_divide", "matmul")  # later, another product has the name
+    code = "define void @matmul(ptr %0) {\n  ret void\n}\n"
+    stages = {"LegalizeOps": before, "FuseTIR": RELAX, "LLVM IR": code}
+    found = align(attention(mixed()), {"tvm": stages})["tvm"]
+    assert found["LegalizeOps"] and found["FuseTIR"] and not found["LLVM IR"]
+
+
+JAXPR = """{ lambda a:f32[4]; b:f32[4,4] c:f32[4,4]. let
+    d:f32[4,4] = dot_general[
+      dimension_numbers=(([1], [0]), ([], []))
+      preferred_element_type=float32
+    ] b c
+    e:f32[4,4] = jit[
+      name=softmax
+      jaxpr={ lambda ; d:f32[4,4]. let
+          f:f32[4] = reduce_max[axes=(1,) out_sharding=None] d
+          g:f32[4,1] = broadcast_in_dim[broadcast_dimensions=(0,)] f
+          h:f32[4,1] = stop_gradient g
+          i:f32[4,4] = sub d h
+          j:f32[4,4] = exp i
+          k:f32[4] = reduce_sum[axes=(1,) out_sharding=None] j
+          l:f32[4,1] = broadcast_in_dim[broadcast_dimensions=(0,)] k
+          e:f32[4,4] = div j l
+        in (e,) }
+    ] d
+    m:f32[4,4] = dot_general[dimension_numbers=(([1], [0]), ([], []))] e c
+    n:f32[4,4] = mul m 2.0:f32[]
+  in (n,) }
+"""
+
+
+def test_a_function_within_a_jaxpr_is_read_where_it_is_called():
+    (place,) = attentions(read(JAXPR))
+    assert [one.word for one in place if one.computes] == [
+        "dot_general", "reduce_max", "sub", "exp", "reduce_sum", "div", "dot_general"]  # fmt: skip
+    assert (place[0].first, place[0].last, place[-1].first) == (2, 5, 19)
+    assert not attentions(read(JAXPR.replace("dot_general[\n", "add[\n")))
+
+
 def test_a_kernel_of_inductor_reads_what_was_written_last():
     code = """async_compile = AsyncCompile()
 cpp_fused_relu_0 = async_compile.cpp_pybinding(['float*', 'const float*'], r''' ''')

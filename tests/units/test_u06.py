@@ -224,12 +224,6 @@ def test_llvm_spills_where_the_rule_says():
     assert loop.count("vfmadd") == 12
 
 
-@pytest.mark.skipif(not LLVM_22, reason="the listings are LLVM 22's")
-def test_the_listings_are_made_here():
-    assert listings.made_now("nvptx") == listings.NVIDIA
-    assert listings.made_now("amdgpu") == listings.AMD
-
-
 @pytest.mark.skipif(not LLVM_22, reason="the prose names what LLVM 22 makes")
 def test_what_becomes_of_eight_lanes():
     rows = [line.split() for line in repr(listings.lanes_table()).splitlines()[1:]]

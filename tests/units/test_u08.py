@@ -249,15 +249,9 @@ def test_a_tile_that_does_not_divide_is_refused():
 
 
 @pytest.mark.parametrize("name", isl_schedules.NESTS)
-def test_what_isl_found_is_what_is_recorded(name, monkeypatch):
-    pytest.importorskip("islpy")
-    now = isl_schedules.isl_schedule(name)
+def test_the_recorded_loops_of_isl_compute_the_same(name, monkeypatch):
     monkeypatch.setattr(isl, "installed", lambda: False)
     then = isl_schedules.isl_schedule.__wrapped__(name)
-    assert (now.distances, now.rows, now.permutable, now.parallel) == (
-        then.distances, then.rows, then.permutable, then.parallel)  # fmt: skip
-    assert stencils.missing(now.kernel) == stencils.missing(then.kernel)
-    assert isl_schedules.differs(now.kernel, isl_schedules.NESTS[name]) < 1e-5
     assert isl_schedules.differs(then.kernel, isl_schedules.NESTS[name]) < 1e-5
 
 

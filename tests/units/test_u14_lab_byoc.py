@@ -1,6 +1,5 @@
 """The lab beside unit 14: figures of its text, and a stand-in that does what TVM does."""
 
-import re
 
 import numpy as np
 import pytest
@@ -118,14 +117,8 @@ def test_what_a_check_is_told_and_a_name_without_a_backend_are_as_in_tvm(tvm):
 
 
 def test_our_answers_run_in_tvm(tvm):
-    """And TVM divides the model as recorded, and prints a region so."""
     report = plugged.plugged(*OURS)
     assert report.equal and (report.starts, report.clocks) == (2, 42_996)
-    assert plugged.by_tvm(exercises.divided, model()) == plugged.BY_TVM["model"].strip()
-    module = exercises.divided(tvm, real(tvm, division.TAKEN[1][0]))
-    (text,) = (f.script() for var, f in module.functions.items() if var.name_hint != "main")
-    ops = re.findall(r"R\.([a-z.]+)\(.*out_dtype|(R\.nn\.relu)", plugged.BY_TVM["region"])
-    assert len(ops) == 4 and all((a or b) in text for a, b in ops)
 
 
 def divisions(tvm, answer, cases):

@@ -307,7 +307,9 @@ def test_a_hostile_text_is_a_wrong_answer(text):
         kept_values(lambda program: text, small())
 
 
-def test_other_compilers_say_what_is_recorded():
+def test_other_compilers_say_what_is_recorded(run_notebook):
+    (_, low, high, counted, _), shown = wild.TVM, run_notebook("instructor", unit=17).text
+    assert re.search(rf"TVM.* {low} \.\. {high} +counts {counted}\n", shown)
     assert wild.inductors() == "unknown"
     assert wild.tinygrads() == "0 .. 127"
     assert wild.llvms()[1:] == ("-128 .. 127", "makes x < -2 of it")

@@ -21,6 +21,7 @@ from course_lib.peers.align.operation import Operation, Place
 from course_lib.peers.align.other_forms import read
 from course_lib.peers.align.statement import Statement, in_order, users_of
 
+BEFORE, BEHIND = "(?:__tvm_ffi_)?", "(?:_compute_|_kernel)?"  # of the names of functions
 LONGEST = 400_000  # characters of a text that is read as statements; machine code is longer
 
 
@@ -37,15 +38,20 @@ def _of_a_system(operation: Operation, stages: Mapping[str, str]) -> dict[str, F
     called: set[str] = set()
     names: Names | None = None
     for stage, text in stages.items():
+        kernel, of_one, _ = stage.partition(": ")
+        if of_one:
+            found[stage] = _text_of(kernel, text, called)
+            continue
         statements = read(text) if len(text) < LONGEST else []
         if names is None:
             given = operation.known <= {one.result for one in statements}
             names = Names(operation.names, operation.results if given else frozenset())
         one, place = in_stage(operation, statements, text.splitlines(), names)
-        if not one and (code := _functions(text, called)):
+        if not one and (code := _functions(text, called) or _calls(text, called)):
             one = Found("by the kernel's name", *code)
         found[stage] = one
-        called |= {kernel.calls for kernel in _kernels(place) if kernel.calls}
+        now = {name for kernel in _kernels(place) for name in _code_of(kernel, text)}
+        called = now or called  # another stage may use an earlier stage's word for something else
         parts = frozenset(one.result for one in place if one.kinds & operation.core)
         names = replace(names, nodes=names.nodes | parts)
     return found
@@ -139,6 +145,36 @@ def _kernels(place: Place) -> list[Statement]:
     return list(kernels)
 
 
+def _code_of(kernel: Statement, text: str) -> set[str]:
+    """What a kernel's code is called in later stages. XLA names it like the value of a fusion."""
+    if text.startswith("HloModule"):
+        return {kernel.result} - {""}
+    return {kernel.calls} - {""}
+
+
+def _text_of(kernel: str, text: str, called: set[str]) -> Found:
+    """A stage that is the text of one kernel, after which it is named."""
+    if kernel not in called:
+        return Found("not found: the text of a kernel that does not compute it")
+    return Found("by the kernel's name", dict(enumerate(text.splitlines(), 1)), (kernel,))
+
+
+def _calls(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, ...]] | None:
+    """The lines that call these kernels, if each of them is called once: of two calls, one would
+    be another operation's."""
+    if not names:
+        return None
+    any_of = "|".join(map(re.escape, sorted(names)))
+    call = re.compile(
+        rf"^\s+(?:call\s+(?P<a>{any_of})\s+in:|(?P<b>{any_of})\()|::@(?P<c>{any_of})(?![\w.$])"
+    )
+    found = [(k, line, m["a"] or m["b"] or m["c"]) for k, line in enumerate(text.splitlines(), 1)
+             if (m := call.search(line))]  # fmt: skip
+    if sorted(name for _, _, name in found) != sorted(names):
+        return None
+    return {k: line for k, line, _ in found}, tuple(name for _, _, name in found)
+
+
 def _functions(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, ...]] | None:
     """The lines of functions of these names, in whatever language, and which of them there are."""
     if not names:
@@ -146,8 +182,9 @@ def _functions(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, .
     lines, shown, found = text.splitlines(), {}, []
     any_of = "|".join(map(re.escape, sorted(names)))
     header = re.compile(
-        rf"^\s*(?:kernel @|define .*@\"?|(?:\w+ )*func\.func .*@|def |.*\bvoid\s+)(?P<a>{any_of})\b"
-        rf"|^(?P<b>{any_of})(?::| = async_compile)"
+        rf"^\s*(?:kernel @|define [^@]*@\"?|(?:\w+ )*func\.func [^@]*@|def |.*\bvoid\s+)"
+        rf"{BEFORE}(?P<a>{any_of}){BEHIND}(?![\w.$])"
+        rf"|^{BEFORE}(?P<b>{any_of}){BEHIND}(?::| = async_compile)"
     )
     k = 0
     while k < len(lines):

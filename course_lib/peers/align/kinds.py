@@ -32,7 +32,7 @@ ROWS = {
     "movement": "reshape|relayout|transpose|permute(?:_dims)?|view|expand(?:_dims)?|expand_shape"
     "|collapse_shape|broadcast(?:_in_dim|_to)?|slice|squeeze|unsqueeze|copy_?"
     "|convert(?:_element_type)?|to_memory_format|concat|concatenate|gather|repeat_interleave|repeat"
-    "|cast|bitcast|contiguous|clone|identity|dropout|flatten|reorder|getitem|extract_slice"
+    "|cast|bitcast|contiguous|clone|identity|dropout|flatten|reorder|stop_gradient|getitem|extract_slice"
     "|insert_slice|extract|load|store|import|export|barrier|t|type_as",
     "constant": "constant|full|zeros|ones|iota|arange|const|empty|fill|init_tensor",
 }

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from xml.etree import ElementTree
 
+from course_lib.peers.align.jaxprs import read_jaxpr
 from course_lib.peers.align.kinds import kinds
 from course_lib.peers.align.reading import read_ssa
 from course_lib.peers.align.statement import Statement
@@ -146,4 +147,5 @@ FORMS: list[tuple[str, Callable[[str], list[Statement]]]] = [
     (r"^async_compile = |def call\(self, args\)", read_inductor),
     (r"^<\?xml|^<net ", read_openvino),
     (r'^\{"(?:inputIndexes|main_type)"', read_mnn),
+    (r"\A\{ lambda ", read_jaxpr),
 ]
