@@ -1,6 +1,5 @@
 """The lab beside unit 14: figures of its text, and a stand-in that does what TVM does."""
 
-
 import numpy as np
 import pytest
 
