@@ -1,4 +1,4 @@
-"""What makes `tvm_log.txt` again, and imports TVM only when it is called.
+"""What makes `tvm_log.txt` again. TVM is imported when that is asked for, and not before.
 
     python -m course_lib record tvm_log         searches schedules for both models anew
 
