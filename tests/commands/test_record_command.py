@@ -75,7 +75,13 @@ def checkout(tmp_path, monkeypatch):
 @pytest.fixture
 def at_once(monkeypatch):
     """Makers run here, not in a process of their own, which would import the course each time."""
-    monkeypatch.setattr(remaking, "_texts", lambda by: maker_of(by)())
+
+    def texts(by):
+        made = maker_of(by)
+        assert made
+        return made()
+
+    monkeypatch.setattr(remaking, "_texts", texts)
 
 
 def became(file, by, texts=TEXTS, **options) -> str:
