@@ -101,8 +101,9 @@ def _our_cell(function: Callable[..., Any], text: str, decorator: str = "") -> s
     used = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} & bound
     public = sorted(n for n in used if not n.startswith("_") and hasattr(module, n))
     imports += [f"from {module.__name__} import {', '.join(public)}"] if public else []
-    before, _, after = text.rpartition(f"def {function.__name__}(")
-    return "\n".join(imports) + f"\n\n{before}{decorator}def {function.__name__}({after}"
+    *_, own = re.finditer(rf"^def {function.__name__}\(", text, re.MULTILINE)
+    at = own.start()  # a text in the answer may define a function of that name, too
+    return "\n".join(imports) + f"\n\n{text[:at]}{decorator}{text[at:]}"
 
 
 def _of_a_table(tree: ast.Module, label: str) -> ast.FunctionDef | None:

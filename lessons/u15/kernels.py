@@ -11,6 +11,7 @@ room: autograder/units/u15/checks.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -28,6 +29,7 @@ from course_lib.draw.graphs.graph import before_after
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.build import tanh, trace
 from course_lib.ir.graph.node import Node
+from course_lib.maker import maker
 from course_lib.passes.fusion.groups import as_kernels
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
@@ -151,14 +153,20 @@ print(json.dumps(answers))
 """
 
 
+@maker("JAX", "jax", seconds=3)
+def answers_of_jax() -> dict[str, str]:
+    """What JAX answers, asked in a process of its own. CalledProcessError if it does not start."""
+    command = [sys.executable, "-c", ASK_JAX]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return {"answers": done.stdout.splitlines()[-1]}
+
+
 @cache
 def by_jax() -> tuple[dict[str, Any], str]:
     """What JAX answers, and whether it was asked now."""
     if find_spec("jax") is not None:
-        command = [sys.executable, "-c", ASK_JAX]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if not done.returncode:
-            answers = json.loads(done.stdout.splitlines()[-1])
+        with contextlib.suppress(subprocess.CalledProcessError):
+            answers = json.loads(answers_of_jax()["answers"])
             return answers, f"jax.jit, JAX {answers['version']}"
     return BY_JAX.data("answers"), f"jax.jit, {BY_JAX.words}"
 

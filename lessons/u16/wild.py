@@ -18,8 +18,12 @@ import numpy as np
 
 from course_lib.compiler import compile
 from course_lib.draw.base.picture import Picture
+from course_lib.draw.graphs.graph import before_after
 from course_lib.draw.plots.table import table
+from course_lib.ir.graph.build import matmul, softmax, trace
+from course_lib.ir.graph.node import Node
 from course_lib.models import MODELS, example_inputs
+from course_lib.passes.fusion.groups import as_kernels
 from course_lib.peers.peer import lacking, peer
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
@@ -66,6 +70,18 @@ def opening_table() -> Picture:
             for name in ("ours", "TVM", "IREE", "XLA")]  # fmt: skip
     return table(rows, ["system", "version", "launches", "different ones"],
                  exact=["launches", "different ones"])  # fmt: skip
+
+
+def attention_drawn() -> Picture:
+    """Attention as four operations, and as the three launches that most systems make of it."""
+
+    def attention(query: Node, key: Node, value: Node) -> Node:
+        return matmul(softmax(matmul(query, key) * 0.125), value)
+
+    apart = trace(attention, "f32[4,128,64]", "f32[4,64,128]", "f32[4,128,64]", name="attention")
+    product, scaled, middle, last = apart.ops
+    groups = {node: group for group in ([scaled, product], [middle], [last]) for node in group}
+    return before_after(apart, as_kernels(apart, groups), title="four operations, three launches")
 
 
 def attention_table() -> Picture:

@@ -200,11 +200,6 @@ def test_inductor_writes_what_is_recorded(monkeypatch):
         assert call in code
 
 
-def test_jax_says_what_is_recorded():
-    pytest.importorskip("jax")
-    assert kernels.by_jax()[0] == kernels.BY_JAX.data("answers")
-
-
 def test_torch_answers_as_the_table_is_read():
     theirs = {"graphs": 2, "global": [2.0, 3.0], "prints": 3, "place": [2.0, 2.0]}
     got = kernels.by_torch()

@@ -72,11 +72,10 @@ def test_an_encoder_layer_is_one_op_of_pytorchs_and_several_of_ours(ours):
     assert any(k.name.startswith("matmul_add_mul_mul_erf") for ks in kernels.values() for k in ks)
 
 
-def test_a_recurrent_layer_is_one_kernel_where_dynamo_captures_it(ours, monkeypatch):
-    monkeypatch.setattr(torch._dynamo.config, "allow_rnn", True)
+def test_a_recurrent_layer_is_one_kernel_where_dynamo_captures_it(ours):
     model = nn.Sequential(nn.Embedding(9, 4), nn.LSTM(4, 4, batch_first=True)).eval()
     x = torch.randint(0, 9, (2, 6))
-    with torch.no_grad():
+    with torch.no_grad(), torch._dynamo.config.patch(allow_rnn=True):
         torch.testing.assert_close(ours(model)(x), model(x), rtol=1e-5, atol=1e-6)
     (graph,) = report().graphs
     assert (

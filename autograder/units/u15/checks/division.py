@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,8 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
 from autograder.check.shown import returned
 from lessons.u15.division import Node
+
+Step = tuple[str, list[str], list[str], list[str]]  # who, names, reads, writes
 
 RUN = "(name, op, operands), in an order in which they can run"
 INPUT = "an operand that is no node is an input of the graph"
@@ -97,41 +99,51 @@ def divided(parts: Any, nodes: list[Node], takes: set[str], fewest: int = 0, why
         raise wrong("The answer must be a list of steps.", got=returned(got), spec=STEPS)
     steps = [_step(one, wrong) for one in got]
     shown = partial(wrong, got="\n".join(map(str, got)))
-    operands, ops = {n: r for n, _, r in nodes}, {n: op for n, op, _ in nodes}
+    operands = {name: reads for name, _, reads in nodes}
     placed = [name for _, names, _, _ in steps for name in names]
     for name in {*placed, *operands}:
         if placed.count(name) != 1 or name not in operands:
             raise shown(f"{name} is in {placed.count(name)} steps." if name in operands else
                         f"{name} is no node.", spec=EACH)  # fmt: skip
     done = {x for reads in operands.values() for x in reads} - {*operands}
-    for who, names, reads, writes in steps:
-        mine = who == "ours"
-        for name in names:
-            if (ops[name] in takes) != mine:
-                raise shown(f"{name} is {ops[name]}, and {who!r} runs it.",
-                            spec=ALONE if mine else TAKEN)  # fmt: skip
-        if not mine and len(names) != 1:
-            raise shown("A step of torch must have one node.", spec=ALONE)
-        needs = {x for name in names for x in operands[name]} - {*names}
-        wanted = _writes(names, nodes)
-        for what, have, due, spec in (("reads", reads, needs, READS),
-                                      ("writes", writes, wanted, WRITES)):  # fmt: skip
-            if {*have} != due:
-                raise shown(f"The step of {', '.join(names)} {what} {_listed(due)}.", spec=spec)
-            if len(have) != len(due):
-                raise shown(f"The step of {', '.join(names)} names something twice.", spec=EVERY)
-        if late := sorted(needs - done):
-            raise shown(f"The step of {', '.join(names)} reads {late[0]}, which is not there yet.",
-                        spec=THERE)  # fmt: skip
-        for name in names:
-            if late := sorted({*operands[name]} & {*names} - done):
-                raise shown(f"{name} stands before {late[0]}, which it reads.", spec=ORDER)
-            done.add(name)
+    for step in steps:
+        _can_run(step, nodes, takes, done, shown)
     many = sum(who == "ours" for who, *_ in steps)
     if why and many > fewest:
         raise shown(f"This graph can do with {fewest} parts; here are {many}.",
                     spec=FEW if why in (READS, WRITES, EVERY, OUTPUT) else why)  # fmt: skip
     return many
+
+
+def _can_run(
+    step: Step, nodes: list[Node], takes: set[str], done: set[str], shown: Callable[..., Wrong]
+) -> None:
+    """The step is of one compiler, says what it reads and writes, and comes after what it reads.
+    Then its nodes are done."""
+    who, names, reads, writes = step
+    operands, ops = {n: r for n, _, r in nodes}, {n: op for n, op, _ in nodes}
+    mine = who == "ours"
+    for name in names:
+        if (ops[name] in takes) != mine:
+            raise shown(f"{name} is {ops[name]}, and {who!r} runs it.",
+                        spec=ALONE if mine else TAKEN)  # fmt: skip
+    if not mine and len(names) != 1:
+        raise shown("A step of torch must have one node.", spec=ALONE)
+    needs = {x for name in names for x in operands[name]} - {*names}
+    wanted = _writes(names, nodes)
+    for what, have, due, spec in (("reads", reads, needs, READS),
+                                  ("writes", writes, wanted, WRITES)):  # fmt: skip
+        if {*have} != due:
+            raise shown(f"The step of {', '.join(names)} {what} {_listed(due)}.", spec=spec)
+        if len(have) != len(due):
+            raise shown(f"The step of {', '.join(names)} names something twice.", spec=EVERY)
+    if late := sorted(needs - done):
+        raise shown(f"The step of {', '.join(names)} reads {late[0]}, which is not there yet.",
+                    spec=THERE)  # fmt: skip
+    for name in names:
+        if late := sorted({*operands[name]} & {*names} - done):
+            raise shown(f"{name} stands before {late[0]}, which it reads.", spec=ORDER)
+        done.add(name)
 
 
 def _writes(names: Sequence[str], nodes: list[Node]) -> set[str]:
@@ -140,7 +152,7 @@ def _writes(names: Sequence[str], nodes: list[Node]) -> set[str]:
     return {name for name in inside if name in outside or name == nodes[-1][0]}
 
 
-def _step(one: Any, wrong: Any) -> tuple[str, list[str], list[str], list[str]]:
+def _step(one: Any, wrong: Any) -> Step:
     """A step with lists in it; Wrong if it has another form."""
     if isinstance(one, (tuple, list)) and len(one) == 4 and one[0] in ("ours", "torch"):
         who, *rest = one
