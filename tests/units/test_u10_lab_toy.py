@@ -119,6 +119,7 @@ def test_where_no_tool_is_the_form_is_judged_and_a_sentence_says_what_is_missing
         the_passes_lead_to_machine_code(lambda: "lower-linalg")
     monkeypatch.setattr(lesson, "tools", lambda: [])
     monkeypatch.setattr(lesson, "engines", lambda: [])
+    monkeypatch.setattr(lesson, "after", lesson.after.__wrapped__)  # what a test before this made
     assert lesson.level("cse").startswith("Not shown: running MLIR's passes needs torch-mlir")
     assert lesson.runs("cse").startswith("Not run: running MLIR's passes needs")
     assert "recorded with torch-mlir 20261001" in repr(lesson.levels_table("cse"))
