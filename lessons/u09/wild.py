@@ -60,7 +60,7 @@ RECORDED: dict[int, tuple[int, list[list[str]]]] = {
 }
 
 
-@maker("tinygrad", "tinygrad", compared="names of texts", seconds=60)
+@maker("tinygrad", "tinygrad", compared="names of texts", seconds=45)
 def beams_by_tinygrad() -> dict[str, str]:
     """With each width, how many candidates it compiled, and what it decided for each kernel."""
     found = {width: tinygrad(width) or {} for width in RECORDED}

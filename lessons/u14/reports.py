@@ -58,12 +58,12 @@ def as_text(plug: PlugReport) -> str:
                   text)  # fmt: skip
 
 
-@maker("course-lib", "course_lib", "llvmlite", seconds=10)
+@maker("course-lib", "course_lib", "llvmlite", seconds=5)
 def by_our_door() -> dict[str, str]:
     return {"report": as_text(_through(ours.plug))}
 
 
-@maker("tinygrad", "tinygrad", seconds=60)
+@maker("tinygrad", "tinygrad", seconds=20)
 def by_tinygrads_door() -> dict[str, str]:
     from course_lib.plugins.tinygrad.door import plug  # tinygrad need not be installed
 

@@ -5,6 +5,7 @@ reason is said.
 """
 
 import math
+import re
 from functools import cache
 from pathlib import Path
 
@@ -95,6 +96,44 @@ def test_both_operations_are_found_in_an_unseen_model(system, missing):
             text = stages[stage].splitlines()
             assert all(text[number - 1] == line for number, line in one.lines.items())
             assert one or one.how.startswith("not found: ")
+
+
+# What of a system's last stages says where each operation went; an empty one: nothing does.
+LAST = {
+    "course": ({"loops", "assembly"}, {"loops", "assembly"}),
+    "onnxruntime": ({"optimized"}, {"optimized"}),
+    "openvino": ({"common", "runtime"}, {"common", "runtime"}),
+    "mnn": (set(), set()),
+    "jax": ({"jaxpr", "optimized hlo", "llvm ir"}, {"jaxpr", "hlo"}),
+    "iree": ({"flow", "hal", "vm", "LLVM IR", "assembly"}, {"input", "preprocessing"}),
+}
+SCORES = re.compile(r"\b4 16 16\b")  # the numbers of their lines: of the scores, of the image
+IMAGE = re.compile(r"\b8 4 4\b|\b4 4 8\b|\b16 8\b|\b8 3 1 1\b")
+OTHERS = re.compile(r"\b16 32\b|\b32 8\b|\b8 3 1 1\b")  # of other products, of the filter
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_what_is_found_has_the_sizes_of_the_operation(system, missing):
+    """Those of the queries, keys and values, which are products too, are others."""
+    if absent := lacking(PEERS[system]):
+        missing(absent)
+    found = [align(operation, {system: dump(system)})[system]
+             for operation in (attention(mixed()), conv_relu(mixed()))]  # fmt: skip
+    for stages, last in zip(found, LAST[system], strict=True):
+        assert last <= {name for name, one in stages.items() if one}
+    for stage, (one, other) in {name: [each[name] for each in found] for name in found[0]}.items():
+        assert not one.lines.keys() & other.lines.keys(), stage
+        sizes, image = (_sizes("\n".join(each.lines.values())) for each in (one, other))
+        shown = system in ("course", "jax", "iree")  # the others' lines have names alone, or few
+        if one and one.how != "by the kernel's name":
+            assert (SCORES.search(sizes) or not shown) and not OTHERS.search(sizes), (stage, sizes)
+        if other and other.how != "by the kernel's name":
+            assert (IMAGE.search(image) or not shown) and not SCORES.search(image), (stage, image)
+
+
+def _sizes(text: str) -> str:
+    """The numbers of a text, without those of its types."""
+    return " ".join(re.findall(r"\d+", re.sub(r"[A-Za-z]*(?:f|FP|float|si|i)(?:32|64)", " ", text)))
 
 
 def test_torch_compile_says_from_which_nodes_a_kernel_was_made():

@@ -44,7 +44,7 @@ PACKED = """
 """.replace("...", NUMBERS)  # as in the notebook
 
 
-@maker("g++", "g++", compared="all but numbers", seconds=60)
+@maker("g++", "g++", compared="all but numbers", seconds=15)
 def by_gxx() -> dict[str, str]:
     """Misses, waiting and speed of the loops in C++, and what packing is worth."""
     loops = {"textbook": TEXTBOOK, "yours, the gaps filled": PLAIN, "yours, with the pragma": TILED}

@@ -7,7 +7,7 @@ from course_lib.maker import maker
 from lessons.u14 import reports, wild
 
 
-@maker("apache-tvm", "tvm", seconds=10)
+@maker("apache-tvm", "tvm", seconds=5)
 def by_tvm() -> dict[str, str]:
     """Three programs divided, one with the rows of the exercise, and the block's report."""
     rows = slot("u14.rows").reference()

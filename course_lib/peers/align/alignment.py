@@ -52,8 +52,9 @@ def _of_a_system(operation: Operation, stages: Mapping[str, str]) -> dict[str, F
         found[stage] = one
         now = {name for kernel in _kernels(place) for name in _code_of(kernel, text)}
         called = now or called  # another stage may use an earlier stage's word for something else
-        parts = frozenset(one.result for one in place if one.kinds & operation.core)
-        names = replace(names, nodes=names.nodes | parts)
+        parts = [one for one in place if one.kinds & operation.core]
+        nodes = {name for one in parts for name in (one.result, one.label) if name}
+        names = replace(names, nodes=names.nodes | nodes)
     return found
 
 
@@ -128,15 +129,28 @@ def _parts_named(operation: Operation, names: Names, place: Place) -> list[bool]
 
 def _alone(operation: Operation, names: Names, statements: list[Statement]) -> Place:
     """Statements that have its names, where no form is to be seen: all of its parts, or none; or
-    one statement of which no kind is known that has names of several parts and of the last."""
+    a convolution that has the name of its last part; or one statement of which no kind is known
+    that has names of several parts and of the last."""
     said = [one for one in statements if one.computes and names.of(one)]
-    place = [one for one in said if one.kinds & operation.core.union(*operation.parts)]
-    kinds = frozenset().union(*(one.kinds for one in place))
+    known = {one: _with_products(operation, names, one) for one in said}
+    place = [one for one in said if known[one] & operation.core.union(*operation.parts)]
+    kinds = frozenset().union(*(known[one] for one in place))
     if all(kinds & part for part in operation.parts):
         return place
+    if "conv" in operation.core:
+        fused = [
+            one for one in place if "conv" in known[one] and names.of(one) & operation.each[-1]
+        ]
+        return fused if len(fused) == len(place) == 1 else []
     named = [(one, _parts_named(operation, names, [one])) for one in said if one.kinds == {"other"}]
     unknown = [one for one, parts in named if sum(parts) > 1 and parts[-1]]
     return unknown if len(unknown) == 1 and not place else []
+
+
+def _with_products(operation: Operation, names: Names, one: Statement) -> frozenset[str]:
+    """Its kinds: a product with a convolution's name computes that convolution."""
+    named = "matmul" in one.kinds and names.of(one) & operation.each[0]
+    return one.kinds | {"conv"} if named and "conv" in operation.core else one.kinds
 
 
 def _kernels(place: Place) -> list[Statement]:
@@ -166,9 +180,10 @@ def _calls(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, ...]]
         return None
     any_of = "|".join(map(re.escape, sorted(names)))
     call = re.compile(
-        rf"^\s+(?:call\s+(?P<a>{any_of})\s+in:|(?P<b>{any_of})\()|::@(?P<c>{any_of})(?![\w.$])"
+        rf"^\s+(?:call\s+(?P<a>{any_of})\s+in:|(?P<b>{any_of})\()"
+        rf"|::@(?P<c>{any_of})(?![\w.$])|vm\.rodata [^\"]*\"(?P<d>{any_of})\""
     )
-    found = [(k, line, m["a"] or m["b"] or m["c"]) for k, line in enumerate(text.splitlines(), 1)
+    found = [(k, line, m[m.lastgroup or 0]) for k, line in enumerate(text.splitlines(), 1)
              if (m := call.search(line))]  # fmt: skip
     if sorted(name for _, _, name in found) != sorted(names):
         return None
@@ -182,7 +197,7 @@ def _functions(text: str, names: set[str]) -> tuple[dict[int, str], tuple[str, .
     lines, shown, found = text.splitlines(), {}, []
     any_of = "|".join(map(re.escape, sorted(names)))
     header = re.compile(
-        rf"^\s*(?:kernel @|define [^@]*@\"?|(?:\w+ )*func\.func [^@]*@|def |.*\bvoid\s+)"
+        rf"^\s*(?:kernel @|define [^@]*@\"?|(?:\w+ )*(?:func|llvm)\.func [^@]*@|def |.*\bvoid\s+)"
         rf"{BEFORE}(?P<a>{any_of}){BEHIND}(?![\w.$])"
         rf"|^{BEFORE}(?P<b>{any_of}){BEHIND}(?::| = async_compile)"
     )

@@ -110,7 +110,8 @@ def read_openvino(text: str) -> list[Statement]:
         first = starts.get(number, 1)
         last = next((k for k in range(first, len(lines)) if "</layer>" in lines[k - 1]), first)
         made = Statement(first, last, word, kinds(word), calls=word)
-        made.names = frozenset(name.strip() for name in names if name.strip())
+        made.names = made.nodes = frozenset(name.strip() for name in names if name.strip())
+        made.label = layer.get("name", "")
         made.result = next(iter(sorted(filter(None, results))), "")
         layers[number] = made
     for edge in net.iter("edge"):

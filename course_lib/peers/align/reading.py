@@ -21,7 +21,7 @@ from course_lib.peers.align.statement import Statement
 
 RESULT = re.compile(
     r"""^\s*(?:ROOT\s+)?(?:\[(?P<node>"[^"]*"|[^\]"]*)\]\s*)?
-        %?"?(?P<name>[A-Za-z_0-9][\w.$-]*)"?(?::\d+)?\s*
+        (?P<sign>%?)"?(?P<name>[A-Za-z_0-9][\w.$-]*)"?(?::\d+)?\s*
         (?::\s*(?:"[^"]*"|R\..*?\)(?=\s=\s)|[\w.]+))?\s=\s(?P<rest>\S.*)$""",
     re.X,
 )
@@ -155,6 +155,8 @@ class _Reader:
                    outer: Statement | None) -> Statement:  # fmt: skip
         rest = found["rest"]
         word, operands, calls = _word(rest)
+        if found["sign"]:  # where values have a %, a bare number is one
+            operands = [name for name in operands if not name.isdigit() or f"%{name}" in rest]
         operands = [self._viewed(name) for name in operands]
         whole = " ".join([rest, *self.lines[at + 1 : end]]) if end - at < 400 else rest
         what = kinds(word) | self._reduced(word, rest) | _activation(rest)

@@ -23,6 +23,7 @@ class Statement:
 
     operands  in order; a name for what no statement of the text computes: a weight, a parameter
     result    what its value is called, which is another name in each system's graph
+    label     what it is itself called, where that is not the name of its value
     names     of parts of the model, from which it came
     nodes     results of an earlier stage of the same system, from which it came
     calls     what it launches by name: a kernel, a dispatch, a function of the text
@@ -34,6 +35,7 @@ class Statement:
     kinds: frozenset[str]
     operands: list[Statement | str] = field(default_factory=list)
     result: str = ""
+    label: str = ""
     names: frozenset[str] = frozenset()
     nodes: frozenset[str] = frozenset()
     outer: Statement | None = None
