@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_lib.maker import maker
 from course_lib.peers.model import model_of
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.write import write
@@ -257,6 +258,12 @@ def _scheduled(tvm_: Any, gpu: bool) -> Any:
         made.parallel(i0)
         made.decompose_reduction(block, k)
     return made
+
+
+@maker("jax", "jax", compared="names of texts", seconds=10)
+def by_xla() -> dict[str, str]:
+    """What XLA's recording has; how much of it is the same depends on the processor."""
+    return xla()
 
 
 MAKERS: Mapping[str, Callable[[], dict[str, str]]] = {"xla.txt": xla, "iree.txt": iree,
