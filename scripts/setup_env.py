@@ -4,7 +4,8 @@
     before: no .venv          after: .venv with numpy, torch, ..., and course_lib itself
 
 It needs the standard library only, and starts on any Python 3.6 so that it can say in words that
-this Python is too old. An interrupted set-up is completed by the next call. Next: the Makefile.
+this Python is too old. An interrupted set-up is completed by the next call. What pip and uv print
+is in setup.log of the environment; on the terminal stands how far they are. Next: the Makefile.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PYPROJECT = os.path.join(ROOT, "pyproject.toml")
@@ -35,6 +37,8 @@ GIGABYTES = {
     "mlir": 0.1,
     "bench": 0.1,
 }
+
+LAST = 20  # lines of an installer that failed, on the terminal; setup.log has them all
 
 # What pip and uv print, and which everyday trouble it means.
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "os error 28")
@@ -113,8 +117,9 @@ def make_venv(venv):
 
 def pip(venv, *args):
     """`pip install` with our pins, never compiling; progress is shown, errors are explained."""
-    command = ["-m", "pip", "install", "--disable-pip-version-check", "--only-binary", ":all:"]
-    run_watched([python_of(venv), *command, "--constraint", PINS, *args])
+    command = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off"]
+    command += ["--only-binary", ":all:", "--constraint", PINS, *args]
+    run_watched([python_of(venv), *command], os.path.join(venv, "setup.log"))
 
 
 def would_bring_cuda(venv):
@@ -135,20 +140,60 @@ def install_cpu_torch(venv):
     say("Taking the CPU build of torch (make ... TORCH=pypi takes the CUDA build)")
     pip(venv, "uv")
     command = ["-m", "uv", "pip", "install", "--python", python_of(venv), "--torch-backend", "cpu"]
-    run_watched([python_of(venv), *command, "--constraint", PINS, "torch"])
+    command += ["--constraint", PINS, "torch"]
+    run_watched([python_of(venv), *command], os.path.join(venv, "setup.log"))
 
 
-def run_watched(command):
-    """Run a command with its output on the terminal; raise a SetupError that explains a failure."""
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    assert process.stderr
-    errors = []
-    for line in process.stderr:
-        text = line.decode(errors="replace")
-        errors.append(text)
-        sys.stderr.write(text)
+def run_watched(command, log):
+    """Run an installer, its output in `log`, how far it is on the terminal. Raise a SetupError that
+    explains a failure, below the last lines that the installer printed."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert process.stdout
+    progress, lines = Progress(), []
+    with open(log, "ab") as file:
+        for line in process.stdout:
+            file.write(line)
+            lines.append(line.decode(errors="replace"))
+            progress.see(lines[-1])
+    progress.end()
     if process.wait() != 0:
-        raise SetupError(explain("".join(errors)))
+        sys.stderr.write("".join(lines[-LAST:]) + f"All that it printed is in {log}.\n")
+        raise SetupError(explain("".join(lines)))
+
+
+class Progress:
+    """How far an installer is, in one line that changes; off a terminal, a line now and then."""
+
+    def __init__(self, terminal=None, seconds=15):
+        self.terminal = sys.stdout.isatty() if terminal is None else terminal
+        self.seconds = seconds
+        self.packages, self.shown, self.due = 0, "", time.time() + seconds
+
+    def see(self, line):
+        """What pip or uv has printed."""
+        word, _, rest = line.strip().partition(" ")
+        if word in ("Collecting", "Processing", "Obtaining"):
+            self.packages += 1
+            self.show(f"packages found: {self.packages}")
+        elif word == "Downloading":
+            name, _, size = os.path.basename(rest).partition(" ")
+            self.show(f"packages found: {self.packages}, downloading {name.split('-')[0]} {size}")
+        elif line.startswith("Installing collected packages"):
+            self.show(f"installing {rest.count(',') + 1} packages")
+
+    def show(self, words):
+        """Over the line before, if this is a terminal."""
+        if self.terminal:
+            print(f"\r\033[K    {words}"[:100], end="", flush=True)
+        elif time.time() >= self.due:
+            self.due = time.time() + self.seconds
+            print(f"    {words}", flush=True)
+        self.shown = words
+
+    def end(self):
+        """The line is cleared: what comes next says that it is done, or what went wrong."""
+        if self.terminal and self.shown:
+            print("\r\033[K", end="", flush=True)
 
 
 def explain(output):

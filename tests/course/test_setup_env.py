@@ -103,6 +103,43 @@ def test_network_away(tmp_path):
     assert "==> The package index cannot be reached." in result.stderr
     assert "Traceback" not in result.stderr
     assert not list(tmp_path.glob("venv/.ready")), "the next call would believe that all is well"
+    log = tmp_path / "venv" / "setup.log"
+    assert str(log) in result.stderr and "setuptools" in log.read_text()
+
+
+PRINTED = (
+    "Looking in indexes: https://somewhere/simple",
+    "Collecting torch==2.13.0 (from course-lib==0.1.0)",
+    "  Downloading torch-2.13.0-cp311.whl (190.2 MB)",
+    "Processing /wheels/numpy-2.4.6.whl (from course-lib==0.1.0)",
+    "WARNING: Location is ignored",
+    "Installing collected packages: numpy, torch",
+    "Successfully installed numpy-2.4.6 torch-2.13.0",
+)
+
+
+def test_the_terminal_shows_one_line_that_changes(setup, capsys):
+    progress = setup.Progress(terminal=True)
+    for line in PRINTED:
+        progress.see(line + "\n")
+    progress.end()
+    shown = capsys.readouterr().out
+    assert "\n" not in shown and shown.endswith("\r\033[K")
+    assert [line.strip() for line in shown.split("\r\033[K")][1:-1] == [
+        "packages found: 1",
+        "packages found: 1, downloading torch (190.2 MB)",
+        "packages found: 2",
+        "installing 2 packages",
+    ]
+
+
+def test_off_a_terminal_a_line_comes_now_and_then(setup, capsys):
+    for seconds, lines in ((0, 4), (60, 0)):
+        progress = setup.Progress(terminal=False, seconds=seconds)
+        for line in PRINTED:
+            progress.see(line)
+        progress.end()
+        assert len(capsys.readouterr().out.splitlines()) == lines
 
 
 @pytest.fixture
