@@ -1,7 +1,7 @@
 """tinygrad: its own ONNX reader, TinyJit, and clang for the kernels that it writes in C.
 
     peer("tinygrad").prepare("mlp").kernels()    ->   ["r_128_4_784n1", ...]
-    peer("tinygrad, BEAM 2")                     a search, with times, for a schedule of each kernel
+    peer("tinygrad+beam2")                     a search, with times, for a schedule of each kernel
 
 A call is a replay of what TinyJit has captured: the kernels one after the other. What depends on no
 input is computed once (`prune`). Settings are those of `plugins/tinygrad/session.py`, whatever the

@@ -87,7 +87,7 @@ def test_iree_puts_a_convolution_its_bias_and_relu_in_one_kernel(running):
 
 
 def test_tvm_schedules_the_kernels_that_its_log_knows(running):
-    tvm = running("tvm, tuned", MLP)
+    tvm = running("tvm+tuned", MLP)
     assert right(tvm, MLP)
     stages, kernels = tvm.stages(), tvm.kernels()
     assert kernels == ["fused_matmul_add_relu", "fused_matmul1_add_relu", "fused_matmul2_add1"]
@@ -105,7 +105,7 @@ def test_tvm_says_which_kernels_have_no_record(running):
     w = draw((6, 5)).astype(np.float32)
     model = Model("small", trace(lambda x: relu(matmul(x, w)), "f32[3, 6]"),
                   (draw((3, 6)).astype(np.float32),))  # fmt: skip
-    tvm = running("tvm, tuned", model)
+    tvm = running("tvm+tuned", model)
     assert right(tvm, model)
     assert tvm.kernels() == ["fused_matmul_relu (default schedule)"]
 
@@ -147,7 +147,7 @@ def test_tinygrad_searches_before_the_first_call(running):
     w = draw((64, 32)).astype(np.float32)
     model = Model("small", trace(lambda x: relu(matmul(x, w)), "f32[16, 64]"),
                   (draw((16, 64)).astype(np.float32),))  # fmt: skip
-    tinygrad = running("tinygrad, BEAM 2", model)
+    tinygrad = running("tinygrad+beam2", model)
     assert right(tinygrad, model) and len(tinygrad.kernels()) == 1
     assert not printed(tinygrad)
 
