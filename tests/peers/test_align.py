@@ -13,7 +13,15 @@ import torch
 from torch import nn
 
 from course_lib.peers import torch_compile
-from course_lib.peers.align import Found, align, attention, conv_relu, stepper_of, table_of
+from course_lib.peers.align import (
+    Alignment,
+    Found,
+    align,
+    attention,
+    conv_relu,
+    stepper_of,
+    table_of,
+)
 from course_lib.peers.align.alignment import Names, in_stage
 from course_lib.peers.align.operation import attentions
 from course_lib.peers.align.other_forms import read
@@ -351,3 +359,19 @@ def test_table_and_slider_say_how_each_was_found():
     table, slider = f"{table_of(found)}", stepper_of(found)
     assert "onnx: by name" in table and "by the kernel's name" in table
     assert "onnxruntime: optimized" in slider.text and "computed by: " in slider.text
+
+
+def test_the_texts_of_all_kernels_are_one_page():
+    """Four for each kernel would be more pages than anybody looks through; and what stands far to
+    the right in a file need not in a narrow window."""
+    stages = {"schedule": "r_2(b1: 4 float, b2: 4 float)\n", "r_2: C": "a\n", "r_3: C": "b\n"}
+    one = Found("by the kernel's name", {1: "    a", 2: "      b"}, ("r_2",))
+    none = Found("not found: the text of a kernel that does not compute it")
+    both = Found("by the kernel's name", {1: "    c"}, ("r_3",))
+    of = attention(mixed())
+    slider = stepper_of(Alignment(of, {"x": dict(zip(stages, (none, one, both), strict=True))}))
+    assert slider.text.count("x: ") == 1
+    shown = [line.split("  ", 1)[1] for line in slider.text.splitlines()[-6:] if line.strip()]
+    assert shown == ["r_2:", "     1  a", "     2    b", "r_3:", "     1  c"]
+    table = f"{table_of(Alignment(of, {'x': {'r_2: C': one, 'r_3: C': none}}))}"
+    assert "kernels, C: by the kernel's name, 2 lines, in 1 piece" in table
