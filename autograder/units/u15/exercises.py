@@ -86,8 +86,8 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
 
     The new program consists of "add", "mul", ("v", "slice", x, low, high), a copy of these numbers,
     and ("y", "put", x, v, low, high), a copy of x in which v stands in the place of x[low:high]. No
-    name is defined twice, and names that are only read are the same arrays as in `rows`. A view of
-    a view is possible. The new program has at most four rows for each row of the old one, not
+    name is defined twice, and names that are only read are the same arrays as in `rows`. Names in
+    `rows` are those of variables in Python, any of them. A view of a view is possible. The new program has at most four rows for each row of the old one, not
     counting one more for each name at the end.
     """
     now: dict[str, str] = {}  # the name of an array's value

@@ -113,16 +113,16 @@ def as_it_must(
     said = "does not compile" if number in numbers else "compiles"
     raise Wrong(f"Call {number} {said}, given the calls before it.", program=program,
                 got=str(numbers), expected=str(right),
-                spec=_sentence(why, conditions, number in numbers))  # fmt: skip
+                spec=_sentence(why, conditions, calls[number], number in numbers))  # fmt: skip
 
 
-def _sentence(why: str, conditions: list[Condition], one_more: bool) -> str:
-    """The sentence that an answer to a case violates if it compiles once more, or once less."""
+def _sentence(why: str, conditions: list[Condition], call: Call, one_more: bool) -> str:
+    """The sentence that an answer to a case violates if it compiles once more here, or not."""
     if not one_more:
-        return "" if why in (FIRST, DYNAMIC, MOST) else why
-    if why == SAME and not conditions:
-        return DYNAMIC
-    return {STATIC: DYNAMIC, TWO: SMALL}.get(why, why)
+        return "" if why in (FIRST, DYNAMIC) else why
+    if why == TWO:
+        return SMALL if min(call[0].values()) < 2 else FIRST
+    return DYNAMIC if why == STATIC or (why == SAME and not conditions) else why
 
 
 def is_number(x: Any) -> bool:
