@@ -124,11 +124,11 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
 
 @exercise("u15.annotated", unit=15, points=2, kind="evidence")
 def annotated() -> tuple[dict[str, tuple[int, str]], int]:
-    """Annotate the kernel behind attention, and say how often h is computed.
+    """Annotate the kernel after attention, and say how many times h is computed.
 
     returns  for each of "mean", "deviation", "variance", "normalized" and "result", the number of
-             the loop and the variable that first hold it; and how often one call of the block
-             computes an element of h, in both kernels together
+             the loop and the variable that first hold it; and how many times one call of the
+             block computes an element of h, in both kernels together
 
     h is the sum of the block's input and of what attention adds to it. The mean is that of a row of
     h, the deviation is h minus the mean, and the variance is the mean of the squared deviations.
