@@ -16,13 +16,12 @@ def compiled(conditions: list[tuple], calls: list[tuple[dict, dict]]) -> list[in
     """Say which calls make Dynamo compile a graph.
 
     conditions  what the function asks about its sizes, such as ("n", "<", 16) or ("n", "==", "m")
-    calls       for each call, the sizes of its tensor and its other arguments, both by name, such
-                as [({"n": 8}, {"flag": True}), ({"n": 9}, {"flag": True})]. The others are strings
-                and truth values, and the function reads them
+    calls       for each call, the sizes of its tensor, and its other arguments (strings and truth
+                values that it reads): [({"n": 8}, {"flag": True}), ({"n": 9}, {"flag": True})]
     returns     the numbers of the calls that compile, in order; the first call has number 0
 
     A call compiles if no graph so far may be used for it. At most `LIMIT` graphs are compiled; a
-    call that would need one more runs without. Work the answer out: `torch.compile` is not asked.
+    call that would need one more runs without. The function may not ask `torch.compile`.
 
     A size is dynamic in a graph if a graph before it was compiled for another value of it, and if
     its own value is not 0 or 1. All other sizes are static. A graph may be used if the other
@@ -58,7 +57,7 @@ def repaired() -> str:
     """Write `scaled` anew, so that Dynamo captures it in fewer graphs.
 
     returns  the text of a function `scaled(x, w)` that returns and prints what the one above does,
-             for finite numbers and any sizes but 0
+             for finite numbers and sizes other than 0
 
     One graph in a call earns all points, and two earn half of them. The function may use what the
     one above uses, and `torch.where`, `torch.maximum`, `torch.minimum`, `torch.clamp` and

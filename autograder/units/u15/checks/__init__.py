@@ -24,9 +24,9 @@ STATIC = "All other sizes are static"
 SAME = "the other arguments, the static sizes and the answer to each condition"
 TWO = "if each dynamic size is 2 or more"
 ASKS = "what the function asks about its sizes"
-GIVEN = "for each call, the sizes of its tensor and its other arguments, both by name"
-OTHERS = "The others are strings and truth values, and the function reads them"
-OUT = "Work the answer out: `torch.compile` is not asked"
+GIVEN = "for each call, the sizes of its tensor, and its other arguments"
+OTHERS = "strings and truth values that it reads"
+OUT = "The function may not ask `torch.compile`"
 STEPS = 50_000  # ours takes some 1,500 for the longest case; Dynamo takes more for one graph
 CLAIM = "Say which calls make Dynamo compile a graph"
 

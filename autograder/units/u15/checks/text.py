@@ -21,7 +21,7 @@ from lessons.u15.text import SCALED, graphs, made, told
 TEXT = "the text of a function `scaled(x, w)` that returns and prints what the one above does"
 RETURNS = "that returns and prints what the one above does"
 POINTS = "One graph in a call earns all points, and two earn half of them"
-FINITE = "for finite numbers and any sizes but 0"
+FINITE = "for finite numbers and sizes other than 0"
 USES = "The function may use what the one above uses, and `torch.where`"
 ONE = "one definition without loops, of at most 40 lines"
 FEWER = "so that Dynamo captures it in fewer graphs"
