@@ -33,8 +33,8 @@ def scaled(x, w):
     return h * min(top, 4.0)
 """
 LINES, PRODUCTS = 40, 12  # whole numbers may be multiplied, and get long
-BOTH = {"relu", "maximum", "minimum", "clamp", "mean", "max", "min", "sum", "amax", "amin", "matmul",
-        "mm", "add", "sub", "mul", "div", "where"}  # fmt: skip
+BOTH = {"relu", "maximum", "minimum", "clamp", "mean", "max", "min", "sum", "amax", "amin", "where",
+        "matmul", "mm", "add", "sub", "mul", "div"}  # fmt: skip
 TORCH, METHODS = BOTH | {"tensor"}, BOTH | {"item", "shape", "size"}
 BUILTINS = {"print", "str", "len", "min", "max", "float", "int", "bool"}
 ALLOWED = (
@@ -110,8 +110,13 @@ def _allowed(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> None:
 
 def _of_one_axis(call: ast.AST | None) -> bool:
     """Is it .size(0), which is a number, and not .size(), which is a tuple?"""
-    return (isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords
-            and isinstance(call.args[0], ast.Constant) and type(call.args[0].value) is int)
+    return (
+        isinstance(call, ast.Call)
+        and len(call.args) == 1
+        and not call.keywords
+        and isinstance(call.args[0], ast.Constant)
+        and type(call.args[0].value) is int
+    )
 
 
 def _is_text(node: ast.AST) -> bool:

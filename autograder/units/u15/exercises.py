@@ -86,8 +86,9 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
     The new program consists of "add", "mul", ("v", "slice", x, low, high), a copy of these numbers,
     and ("y", "put", x, v, low, high), a copy of x in which v stands in the place of x[low:high]. No
     name is defined twice, and names that are only read are the same arrays as in `rows`. Names in
-    `rows` are those of variables in Python, any of them. A view of a view is possible. The new program has at most four rows for each row of the old one, not
-    counting one more for each name at the end.
+    `rows` are those of variables in Python, any of them. A view of a view is possible. The new
+    program has at most four rows for each row of the old one, not counting one more for each name
+    at the end.
     """
     now: dict[str, str] = {}  # the name of an array's value
     views: dict[str, tuple[str, int, int]] = {}  # an array, and which of its numbers
@@ -198,12 +199,12 @@ def slow() -> Rubric:
         "which the string is not read inside (the factor is looked up outside and passed as a "
         "tensor or as a number, or one of three words is passed), with what is guarded then: type "
         "and shape of the tensor (one graph), the type of the number (two graphs: the first is "
-        "guarded by the value), or three values. Half of it for raising the limit, with the remark that "
-        "compiling goes on.",
+        "guarded by the value), or three values. Half of it for raising the limit, with the remark "
+        "that compiling goes on.",
         samples=(
             Sample(2, "The name is an argument that Python looks at, so each graph is guarded by "
                    "the name it was captured with, and every request with a new name compiles a "
-                   "new graph. After eight graphs, Dynamo compiles this function no more. A request "
+                   "new graph. After eight graphs, Dynamo stops compiling this function. A request "
                    "that none of the graphs' guards fit then runs in plain Python, which is slow "
                    "but right; a graph never runs when one of its guards fails. The eight names "
                    "that came first are still fast when they come again. I would look up the "

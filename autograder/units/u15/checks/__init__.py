@@ -27,7 +27,9 @@ ASKS = "what the function asks about its sizes"
 GIVEN = "for each call, the sizes of its tensor, and its other arguments"
 OTHERS = "strings and truth values that it reads"
 OUT = "The function may not ask `torch.compile`"
-STEPS = 50_000  # ours takes some 1,500 for the longest case; Dynamo takes more for one graph
+ENOUGH = (
+    50_000  # steps; ours takes some 1,500 for the longest case; Dynamo takes more for one graph
+)
 CLAIM = "Say which calls make Dynamo compile a graph"
 
 
@@ -95,7 +97,7 @@ def as_it_must(
 ) -> None:
     """The answer for these calls is this list."""
     program = as_text(conditions, calls)
-    few = with_steps(compiled, STEPS, f"{len(calls)} calls", "is torch.compile asked?")
+    few = with_steps(compiled, ENOUGH, f"{len(calls)} calls", "is torch.compile asked?")
     got = few(conditions, calls)
     if not isinstance(got, (list, tuple, np.ndarray)) or not all(map(is_number, got)):
         raise Wrong("The answer must be a list of numbers of calls.", program=program,

@@ -37,7 +37,7 @@ CLAIM = "Divide a graph between our compiler and PyTorch"
 FORM = [CLAIM, RUN, INPUT, STEPS, PART, ALONE, EACH, TAKEN, ORDER, READS, WRITES, EVERY, THERE,
         OUTPUT, TAKES]  # fmt: skip
 OURS = {"mul", "add", "gelu"}
-STEPS = 100_000  # ours takes some 3,000 for sixty nodes
+ENOUGH = 100_000  # steps; ours takes some 3,000 for sixty nodes
 
 
 def nodes_of(text: str) -> list[Node]:
@@ -81,7 +81,7 @@ def as_few_parts_as_possible(parts, text, fewest, why):
 @checks("u15.parts", spec=[EACH])
 def looks_at_each_node_once(parts):
     """Sixty nodes between which there are 2**60 paths."""
-    few = with_steps(parts, STEPS, "60 nodes", "is a node looked at once for each path to it?")
+    few = with_steps(parts, ENOUGH, "60 nodes", "is a node looked at once for each path to it?")
     nodes: list[Node] = [("n0", "mul", ["x", "x"])]
     for k in range(1, 60):
         nodes.append((f"n{k}", "sort" if k % 6 == 5 else "mul", [f"n{k - 1}"] * 2))
