@@ -129,7 +129,7 @@ def halves(partition: Callable[..., Any]) -> tuple[int, int, int]:
 
 
 def backward_table() -> Any:
-    """Two ways to divide GELU and its gradient: store what there is, or a least cut."""
+    """Two ways to divide GELU and its gradient: store what there is, or a minimum cut."""
     from torch._functorch.partitioners import (
         default_partition,
         min_cut_rematerialization_partition,
@@ -137,6 +137,6 @@ def backward_table() -> Any:
 
     rows = [[name, *halves(partition)] for name, partition in (
         ("all that the gradient reads", default_partition),
-        ("a least cut, as with Inductor", min_cut_rematerialization_partition))]  # fmt: skip
+        ("the fewest bytes, as with Inductor", min_cut_rematerialization_partition))]  # fmt: skip
     heads = ["what is stored", "forward nodes", "stored arrays", "backward nodes"]
     return table(rows, heads, exact=heads[1:])

@@ -1,6 +1,6 @@
 """What Inductor wrote, shortened; what it cost on a GPU; and the same functions in JAX.
 
-    CPP["the kernel behind attention"]     C++ of a transformer block, recorded
+    CPP["behind attention"]                C++ of a transformer block, recorded
     gpu_table(), gelu_drawn()              nine kernels of GELU and one, with times, drawn
     wild_table()                           five situations in torch.compile and in jax.jit
 
@@ -19,6 +19,7 @@ from contextlib import redirect_stdout
 from functools import cache
 from importlib.util import find_spec
 from io import StringIO
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,9 @@ import numpy as np
 from course_lib.draw.graphs.graph import before_after
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.build import tanh, trace
-from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.node import Node, apply
 from course_lib.maker import maker
 from course_lib.models import build, example_inputs
-from course_lib.passes.fusion.groups import as_kernels
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
 from lessons.inductor import calls, shortened, written
@@ -61,6 +61,12 @@ def by_inductor() -> dict[str, str]:
             "last": shortened(code, last), "calls": "\n".join(called)}  # fmt: skip
 
 
+def wrapped(text: str) -> str:
+    """A kernel whose first line, its arguments, is broken into lines that a page has room for."""
+    head, _, body = text.partition("\n")
+    return fill(head, 96, subsequent_indent=" " * 7) + "\n" + body
+
+
 def times_bytes() -> float:
     """How many times as many arrays the nine kernels move as the one."""
     return sum(reads + 1 for reads in READS) / 2
@@ -80,16 +86,18 @@ def gpu_table() -> Any:
 
 
 def gelu_drawn() -> Any:
-    """GELU as nine kernels and as one, in our IR; each line with the bytes read along it."""
+    """GELU as nine kernels and as one, which is our IR's `gelu`; each line with the bytes that are
+    read along it."""
 
     def written_out(x: Node) -> Node:
         inner = x + x * 0.044715 * x * x
         return x * 0.5 * (tanh(inner * 0.7978845608028654) + 1.0)
 
-    apart = trace(written_out, "f32[8,1024,4096]", name="gelu")
-    group = [*reversed(apart.ops)]
-    together = as_kernels(apart, {node: group for node in apart.ops})
-    return before_after(apart, together, title="nine kernels, one kernel", edge_bytes=True)
+    def together(x: Node) -> Node:
+        return apply("gelu", x, approximate="tanh")
+
+    graphs = (trace(f, "f32[8,1024,4096]", name="gelu") for f in (written_out, together))
+    return before_after(*graphs, title="nine kernels, one kernel", edge_bytes=True)
 
 
 def _moved(arrays: int, us: float) -> tuple[float, float]:
@@ -208,7 +216,7 @@ def wild_table() -> Any:
     mine, version = by_torch(), torch.__version__.split("+")[0]
     rows = [
         ["sizes 8, 9, 10, 11, 8", *(f"{a['graphs']} graphs" for a in (mine, theirs))],
-        ["a global of 2, then of 3, times 1", *(_pair(a["global"]) for a in (mine, theirs))],
+        ["x * G for x = 1, with G = 2, then 3", *(_pair(a["global"]) for a in (mine, theirs))],
         ["a print, called three times", *(f"prints {a['prints']} times" if a["prints"] > 1
                                           else "prints once" for a in (mine, theirs))],
         ["a branch on the mean of x", mine["branch"], f"an error, {theirs['branch']}"],

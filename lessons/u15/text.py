@@ -33,19 +33,21 @@ def scaled(x, w):
     return h * min(top, 4.0)
 """
 LINES, PRODUCTS = 40, 12  # whole numbers may be multiplied, and get long
-TORCH = {"relu", "where", "maximum", "minimum", "clamp", "mean", "max", "min", "sum"}
-METHODS = {"mean", "max", "min", "sum", "item", "relu", "clamp", "maximum", "minimum", "shape"}
-BUILTINS = {"print", "min", "max", "float", "int", "bool"}
+BOTH = {"relu", "maximum", "minimum", "clamp", "mean", "max", "min", "sum", "amax", "amin", "where",
+        "matmul", "mm", "add", "sub", "mul", "div"}  # fmt: skip
+TORCH, METHODS = BOTH | {"tensor"}, BOTH | {"item", "shape", "size"}
+BUILTINS = {"print", "str", "len", "min", "max", "float", "int", "bool"}
 ALLOWED = (
     *(ast.Module, ast.FunctionDef, ast.arguments, ast.arg, ast.Assign, ast.AugAssign, ast.Expr),
     *(ast.If, ast.Return, ast.Pass, ast.Name, ast.expr_context, ast.Constant, ast.keyword),
     *(ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.MatMult, ast.UnaryOp, ast.USub, ast.Not),
     *(ast.Compare, ast.Gt, ast.GtE, ast.Lt, ast.LtE, ast.Eq, ast.NotEq, ast.IfExp, ast.BoolOp),
-    *(ast.And, ast.Or, ast.Call, ast.Attribute, ast.Subscript),
+    *(ast.And, ast.Or, ast.Call, ast.Attribute, ast.Subscript, ast.JoinedStr, ast.FormattedValue),
 )
 WORDS = {ast.For: "a loop", ast.While: "a loop", ast.Import: "an import", ast.Pow: "**",
-         ast.Lambda: "a lambda", ast.JoinedStr: "an f-string", ast.FunctionDef: "two functions",
-         ast.Try: "try", ast.With: "with", ast.Slice: "a slice", ast.Tuple: "a tuple"}  # fmt: skip
+         ast.Lambda: "a lambda", ast.FunctionDef: "two functions", ast.Mod: "%",
+         ast.AnnAssign: "a variable with a type", ast.Try: "try", ast.With: "with",
+         ast.Slice: "a slice", ast.Tuple: "a tuple", ast.Starred: "a star"}  # fmt: skip
 
 
 def checked(text: str) -> ast.Module:
@@ -60,13 +62,16 @@ def checked(text: str) -> ast.Module:
     top = tree.body[0] if tree.body else None
     if len(tree.body) != 1 or not isinstance(top, ast.FunctionDef):
         raise ValueError("it must be one definition of a function, and nothing else")
+    for one in (*top.args.args, *top.args.kwonlyargs):
+        one.annotation = None  # types may be said, and are not looked at
+    top.returns = None
     if not ast.unparse(top).startswith("def scaled(x, w):"):
         raise ValueError("it must begin with def scaled(x, w):")
     inside = [node for part in top.body for node in ast.walk(part)]
     parents = {child: node for node in inside for child in ast.iter_child_nodes(node)
                if not isinstance(node, ast.Expr)}  # fmt: skip
     for node in inside:
-        _allowed(node, parents.get(node))
+        _allowed(node, parents)
     named = [node for node in inside if isinstance(node, ast.Name)]
     known = {"x", "w", "torch", *BUILTINS} | {n.id for n in named if isinstance(n.ctx, ast.Store)}
     if strange := sorted({n.id for n in named} - known):
@@ -76,9 +81,10 @@ def checked(text: str) -> ast.Module:
     return tree
 
 
-def _allowed(node: ast.AST, parent: ast.AST | None) -> None:
+def _allowed(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> None:
     """ValueError for what such a function may not hold: what reaches beyond the tensors, and what
     could make a large thing of a small one."""
+    parent = parents.get(node)
     if not isinstance(node, ALLOWED) or isinstance(node, ast.FunctionDef):
         raise ValueError(f"it may not contain {WORDS.get(type(node), type(node).__name__)}")
     if isinstance(node, ast.Attribute):
@@ -87,16 +93,51 @@ def _allowed(node: ast.AST, parent: ast.AST | None) -> None:
             raise ValueError(f"it may not use .{node.attr}")
         if node.attr == "shape" and not isinstance(parent, ast.Subscript):
             raise ValueError("a shape must be read as .shape[0] or .shape[1]")
+        if node.attr == "size" and not _of_one_axis(parent):
+            raise ValueError("a size must be read as .size(0) or .size(1)")
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         _may_be_assigned(node.id)
+    if _is_text(node) and parent is not None and not _printed(node, parents):
+        raise ValueError("text may only be an argument of print")
+    if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+        raise ValueError("it may not contain a format, such as :5d")
     if isinstance(node, ast.Constant):
-        printed = isinstance(parent, ast.Call) and ast.unparse(parent.func) == "print"
-        if isinstance(node.value, str) and parent is not None and not printed:
-            raise ValueError("it may have text in a print only")
         if isinstance(node.value, (bytes, complex)) or node.value is ...:
             raise ValueError(f"it may not contain {node.value!r}")
         if isinstance(node.value, (int, float)) and not abs(node.value) <= 1e6:
             raise ValueError("its numbers must be at most a million")
+
+
+def _of_one_axis(call: ast.AST | None) -> bool:
+    """Is it .size(0), which is a number, and not .size(), which is a tuple?"""
+    return (
+        isinstance(call, ast.Call)
+        and len(call.args) == 1
+        and not call.keywords
+        and isinstance(call.args[0], ast.Constant)
+        and type(call.args[0].value) is int
+    )
+
+
+def _is_text(node: ast.AST) -> bool:
+    """Is the value a string: written down, an f-string, or what `str` makes?"""
+    if isinstance(node, ast.Name):
+        return node.id == "str"
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+
+
+def _printed(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Does this text go into a print as it is, or with other text before it or behind it?"""
+    at = parents.get(node)
+    if isinstance(node, ast.Name) and isinstance(at, ast.Call) and at.func is node:
+        at = parents.get(at)
+    while isinstance(at, (ast.keyword, ast.JoinedStr, ast.FormattedValue)) or (
+        isinstance(at, ast.BinOp) and isinstance(at.op, ast.Add)
+    ):
+        at = parents.get(at)
+    return isinstance(at, ast.Call) and ast.unparse(at.func) == "print"
 
 
 def _may_be_assigned(name: str) -> None:
@@ -137,7 +178,7 @@ SMALL = {
     "a print before anything": "print(x.shape[0])\nh = x @ w\nreturn h + 1",
     "a branch on data": "if x.sum() > 0:\n    return x * 2\nreturn x * 3",
     "a choice of values": "return torch.where(x.sum() > 0, x * 2, x * 3)",
-    "a number of Python's": "return x * x.max().item()",
+    "a number taken out": "return x * x.max().item()",
     "a tensor without axes": "return x * x.max()",
     "a branch on a size": "if x.shape[0] > 2:\n    return x * 2\nreturn x * 3",
 }

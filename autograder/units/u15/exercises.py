@@ -16,11 +16,12 @@ def compiled(conditions: list[tuple], calls: list[tuple[dict, dict]]) -> list[in
     """Say which calls make Dynamo compile a graph.
 
     conditions  what the function asks about its sizes, such as ("n", "<", 16) or ("n", "==", "m")
-    calls       for each call, the sizes of its tensor and its other arguments, both by name
+    calls       for each call, the sizes of its tensor, and its other arguments (strings and truth
+                values that it reads): [({"n": 8}, {"flag": True}), ({"n": 9}, {"flag": True})]
     returns     the numbers of the calls that compile, in order; the first call has number 0
 
     A call compiles if no graph so far may be used for it. At most `LIMIT` graphs are compiled; a
-    call that would need one more runs without.
+    call that would need one more runs without. The function may not ask `torch.compile`.
 
     A size is dynamic in a graph if a graph before it was compiled for another value of it, and if
     its own value is not 0 or 1. All other sizes are static. A graph may be used if the other
@@ -55,11 +56,12 @@ def _usable(graph: tuple, conditions: list[tuple], sizes: dict, others: dict) ->
 def repaired() -> str:
     """Write `scaled` anew, so that Dynamo captures it in fewer graphs.
 
-    returns  the text of a function `scaled(x, w)` that returns and prints what the one above does
+    returns  the text of a function `scaled(x, w)` that returns and prints what the one above does,
+             for finite numbers and sizes other than 0
 
-    One graph earns all points, and two earn half of them. The function may use what the one above
-    uses, and `torch.where`, `torch.maximum`, `torch.minimum` and `torch.clamp`: one definition
-    without loops, of at most 40 lines.
+    One graph in a call earns all points, and two earn half of them. The function may use what the
+    one above uses, and `torch.where`, `torch.maximum`, `torch.minimum`, `torch.clamp` and
+    `torch.tensor`: one definition without loops, of at most 40 lines.
     """
     return """
     def scaled(x, w):
@@ -83,9 +85,10 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
 
     The new program consists of "add", "mul", ("v", "slice", x, low, high), a copy of these numbers,
     and ("y", "put", x, v, low, high), a copy of x in which v stands in the place of x[low:high]. No
-    name is defined twice, and names that are only read are the same arrays as in `rows`. A view of
-    a view is possible. The new program has at most four rows for each row of the old one, not
-    counting one more for each name at the end.
+    name is defined twice, and names that are only read are the same arrays as in `rows`. Names in
+    `rows` are those of variables in Python, any of them. A view of a view is possible. The new
+    program has at most four rows for each row of the old one, not counting one more for each name
+    at the end.
     """
     now: dict[str, str] = {}  # the name of an array's value
     views: dict[str, tuple[str, int, int]] = {}  # an array, and which of its numbers
@@ -121,11 +124,11 @@ def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
 
 @exercise("u15.annotated", unit=15, points=2, kind="evidence")
 def annotated() -> tuple[dict[str, tuple[int, str]], int]:
-    """Annotate the kernel behind attention, and say how often h is computed.
+    """Annotate the kernel after attention, and say how many times h is computed.
 
     returns  for each of "mean", "deviation", "variance", "normalized" and "result", the number of
-             the loop and the variable that first hold it; and how often one call of the block
-             computes an element of h, in both kernels together
+             the loop and the variable that first hold it; and how many times one call of the
+             block computes an element of h, in both kernels together
 
     h is the sum of the block's input and of what attention adds to it. The mean is that of a row of
     h, the deviation is h minus the mean, and the variance is the mean of the squared deviations.
@@ -194,13 +197,14 @@ def slow() -> Rubric:
         "only ever runs when all its guards hold, and Python itself is always right. 0.5 points: a "
         "name among the first eight still finds its graph and is fast. 0.5 points: a change after "
         "which the string is not read inside (the factor is looked up outside and passed as a "
-        "tensor, or one of three words is passed), with what is guarded then: type and shape of "
-        "the tensor, or three values. Half of it for raising the limit, with the remark that "
-        "compiling goes on.",
+        "tensor or as a number, or one of three words is passed), with what is guarded then: type "
+        "and shape of the tensor (one graph), the type of the number (two graphs: the first is "
+        "guarded by the value), or three values. Half of it for raising the limit, with the remark "
+        "that compiling goes on.",
         samples=(
             Sample(2, "The name is an argument that Python looks at, so each graph is guarded by "
                    "the name it was captured with, and every request with a new name compiles a "
-                   "new graph. At eight graphs Dynamo stops to compile this function. A request "
+                   "new graph. After eight graphs, Dynamo stops compiling this function. A request "
                    "that none of the graphs' guards fit then runs in plain Python, which is slow "
                    "but right; a graph never runs when one of its guards fails. The eight names "
                    "that came first are still fast when they come again. I would look up the "

@@ -35,7 +35,9 @@ def as_few_parts_as_ours(parts, nodes):
 def does_it_for_other_inputs(repaired, rng):
     """Inputs of sizes that were drawn for this run."""
     text = read(repaired())
+    given = []
     for _ in range(12):
         n, k, m = (int(x) for x in rng.integers(1, 9, 3))
-        same_result(text, (n, k, m, float(rng.choice([0.1, 0.6, 1.0, 3.0]))), rng)
-    return graphs_score(text, *inputs((n, k, m, 2.0), rng))
+        given.append(inputs((n, k, m, float(rng.choice([0.1, 0.6, 1.0, 3.0]))), rng))
+        same_result(text, *given[-1])
+    return graphs_score(text, given)

@@ -12,6 +12,7 @@ from hypothesis.strategies import DrawFn
 from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
 from autograder.check.shown import returned
+from autograder.check.steps import with_steps
 from lessons.u15.division import Node
 
 Step = tuple[str, list[str], list[str], list[str]]  # who, names, reads, writes
@@ -36,6 +37,7 @@ CLAIM = "Divide a graph between our compiler and PyTorch"
 FORM = [CLAIM, RUN, INPUT, STEPS, PART, ALONE, EACH, TAKEN, ORDER, READS, WRITES, EVERY, THERE,
         OUTPUT, TAKES]  # fmt: skip
 OURS = {"mul", "add", "gelu"}
+ENOUGH = 100_000  # steps; ours takes some 3,000 for sixty nodes
 
 
 def nodes_of(text: str) -> list[Node]:
@@ -65,6 +67,8 @@ KNOWN = [
     ("a = gelu x; b = sort x; c = add b x; d = sort c; e = add d a; f = mul e c", 2, FEW),
     ("a = mul x x; b = add a a; c = sort a; d = sort b; e = add c d", 2, EVERY),
     ("a = mul x x; b = sort y; c = gelu b; d = sort c", 1, OUTPUT),
+    ("b = mul first w2; a = sort b; d = add a first; c = sort d", 2, INPUT),
+    ("a = mul x x; b = sort a; c = add a b; d = mul x y", 2, OUTPUT),
 ]  # fmt: skip
 
 
@@ -72,6 +76,27 @@ KNOWN = [
 def as_few_parts_as_possible(parts, text, fewest, why):
     """Each node is in one step, steps read what is there, and the parts are few."""
     divided(parts, nodes_of(text), OURS, fewest, why)
+
+
+@checks("u15.parts", spec=[EACH])
+def looks_at_each_node_once(parts):
+    """Sixty nodes between which there are 2**60 paths."""
+    few = with_steps(parts, ENOUGH, "60 nodes", "is a node looked at once for each path to it?")
+    nodes: list[Node] = [("n0", "mul", ["x", "x"])]
+    for k in range(1, 60):
+        nodes.append((f"n{k}", "sort" if k % 6 == 5 else "mul", [f"n{k - 1}"] * 2))
+    many = divided(few, nodes, OURS, 10, FEW)
+    return f"60 nodes in {many} parts"
+
+
+@checks("u15.parts", spec=[TAKES, TAKEN, ALONE])
+def takes_what_is_said(parts):
+    """The ops that our compiler takes are those of the second argument, whichever they are."""
+    known = [nodes_of(text) for text, *_ in KNOWN]
+    for takes in ({"sort"}, {"mul"}, {"add", "sort"}, set(), {"mul", "add", "gelu", "sort"}):
+        for nodes in known:
+            divided(parts, nodes, takes)
+    return f"{len(known)} graphs, other compilers"
 
 
 @st.composite
@@ -110,8 +135,8 @@ def divided(parts: Any, nodes: list[Node], takes: set[str], fewest: int = 0, why
         _can_run(step, nodes, takes, done, shown)
     many = sum(who == "ours" for who, *_ in steps)
     if why and many > fewest:
-        raise shown(f"This graph can do with {fewest} parts; here are {many}.",
-                    spec=FEW if why in (READS, WRITES, EVERY, OUTPUT) else why)  # fmt: skip
+        raise shown(f"{fewest} part{'s' * (fewest != 1)} would do for this graph; here are {many}.",
+                    spec=APART if why == APART else FEW)  # fmt: skip
     return many
 
 
@@ -134,11 +159,13 @@ def _can_run(
     for what, have, due, spec in (("reads", reads, needs, READS),
                                   ("writes", writes, wanted, WRITES)):  # fmt: skip
         if {*have} != due:
-            raise shown(f"The step of {', '.join(names)} {what} {_listed(due)}.", spec=spec)
+            raise shown(f"The {what} of the step with {', '.join(names)} must be {_listed(due)}, "
+                        f"not {_listed({*have})}.", spec=spec)  # fmt: skip
         if len(have) != len(due):
-            raise shown(f"The step of {', '.join(names)} names something twice.", spec=EVERY)
+            raise shown(f"The {what} of the step with {', '.join(names)} name something twice.",
+                        spec=EVERY)  # fmt: skip
     if late := sorted(needs - done):
-        raise shown(f"The step of {', '.join(names)} reads {late[0]}, which is not there yet.",
+        raise shown(f"The step with {', '.join(names)} reads {late[0]}, which is not there yet.",
                     spec=THERE)  # fmt: skip
     for name in names:
         if late := sorted({*operands[name]} & {*names} - done):

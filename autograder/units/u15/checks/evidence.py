@@ -13,9 +13,9 @@ from autograder.check.shown import returned
 from autograder.units.u15.checks import is_number
 from lessons.u15.kernels import CPP
 
-CLAIM = "Annotate the kernel behind attention, and say how often h is computed"
+CLAIM = "Annotate the kernel after attention, and say how many times h is computed"
 WHERE = "the number of the loop and the variable that first hold it"
-OFTEN = "how often one call of the block computes an element of h, in both kernels together"
+OFTEN = "how many times one call of the block computes an element of h, in both kernels together"
 SUM = "h is the sum of the block's input and of what attention adds to it"
 MEAN = "The mean is that of a row of h, the deviation is h minus the mean"
 VARIANCE = "the variance is the mean of the squared deviations"
@@ -23,6 +23,7 @@ NORMALIZED = "Normalized is the deviation divided by the square root of the vari
 RESULT = "The result is what the kernel is for: normalized, times a weight, plus a bias"
 SAYS = {"mean": MEAN, "deviation": MEAN, "variance": VARIANCE, "normalized": NORMALIZED,
         "result": RESULT}  # fmt: skip
+AS_SAID = {name: f"the {name}" for name in SAYS} | {"normalized": "the normalized value"}
 KERNEL = CPP["behind attention"]
 LOOPS = range(1, 1 + KERNEL.count("// loop"))
 
@@ -41,15 +42,21 @@ def each_value_has_its_place(annotated):
     for name, place in places.items():
         _is_a_place(place, partial(Wrong, got=f"{name}: {returned(place)}", spec=WHERE))
     if not is_number(often) or often < 1:
-        raise Wrong("How often h is computed is a whole number.", got=returned(often), spec=OFTEN)
+        raise Wrong("How many times h is computed is a whole number.", got=returned(often),
+                    spec=OFTEN)  # fmt: skip
     right, times = ours("u15.annotated")
     for name, place in places.items():
         if (int(place[0]), place[1]) != right[name]:
-            raise Wrong(f"The {name} is not what {place[1]} of loop {place[0]} is the first to "
-                        "hold.", program=KERNEL, got=f"{name}: {returned(place)}",
-                        spec=SAYS[name])  # fmt: skip
+            raise Wrong(f"{place[1]} of loop {place[0]} is not the first variable that holds "
+                        f"{AS_SAID[name]}, or does not hold it.", program=_loop(int(place[0])),
+                        got=f"{name}: {returned(place)}", spec=SAYS[name])  # fmt: skip
     if often != times:
-        raise Wrong(f"h is not computed {often} times.", got=str(often), spec=OFTEN)
+        raise Wrong("h is computed another number of times.", got=str(often), spec=OFTEN)
+
+
+def _loop(number: int) -> str:
+    """The lines of one of the kernel's loops."""
+    return "// loop" + KERNEL.split("// loop")[number].rstrip()
 
 
 def _is_a_place(place: Any, wrong: Any) -> None:
@@ -58,5 +65,8 @@ def _is_a_place(place: Any, wrong: Any) -> None:
     loop, name = place
     if loop not in LOOPS:
         raise wrong(f"The kernel has no loop {loop}.")
-    if not isinstance(name, str) or not re.search(rf"\b{re.escape(name)} = ", KERNEL):
-        raise wrong("No line of the kernel begins with this variable.")
+    if isinstance(name, str) and "ptr" in name:
+        raise wrong(f"{name} is an array. The place must name a variable.")
+    lines = _loop(int(loop))
+    if not isinstance(name, str) or not re.search(rf"\b{re.escape(name)} = ", lines):
+        raise wrong(f"No line of loop {loop} gives this variable a value.")

@@ -12,6 +12,7 @@ from hypothesis.strategies import DrawFn
 from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
 from autograder.check.shown import returned
+from autograder.units.u15.checks import is_number
 from lessons.u15.rows import Row, ran, shown
 
 VIEW = '("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a copy'
@@ -23,11 +24,16 @@ OPS = 'The new program consists of "add", "mul", ("v", "slice", x, low, high)'
 PUT = '("y", "put", x, v, low, high), a copy of x in which v stands in the place of x[low:high]'
 ONCE = "No name is defined twice"
 READ = "names that are only read are the same arrays as in `rows`"
+PYTHON = "Names in `rows` are those of variables in Python"
 NESTED = "A view of a view is possible"
 FOUR = "The new program has at most four rows for each row of the old one, not counting one more"
 CLAIM = "Write a program without changes in place"
 KINDS = {"add": (str, str), "mul": (str, str), "slice": (str, int, int),
          "put": (str, str, int, int)}  # fmt: skip
+RENAMED: list[Row] = [
+    ("v", "view", "x", 1, 3), ("v", "add_", "y"), ("z", "mul", "x", "x"), ("w", "view", "z", 0, 2),
+    ("w", "mul_", "v"), ("u", "add", "z", "x"),
+]  # fmt: skip
 
 KNOWN: list[tuple[list[Row], dict[str, int], str]] = [
     ([("z", "add", "x", "y")], {"x": 2, "y": 2}, NEW),
@@ -58,6 +64,24 @@ MANY: list[Row] = [
 def known_programs(functional, rows, sizes, why):
     """Each name has the same numbers at the end, and nothing is changed in place."""
     right_rows(functional, rows, sizes, why)
+
+
+@checks("u15.functional", spec=[ONCE, READ, PYTHON])
+def no_name_is_taken(functional):
+    """The new names are no names of the old program, whichever variables of Python those are."""
+    right_rows(functional, RENAMED, {"x": 4, "y": 2})
+    made, _ = functional([*RENAMED])
+    tried = 0
+    for old in "xyvzwu":
+        for new in dict.fromkeys(row[0] for row in made if row[0] not in "xyvzwu"):
+            if not new.isidentifier():
+                continue
+            rows = [tuple(new if part == old and k != 1 else part for k, part in enumerate(row))
+                    for row in RENAMED]  # fmt: skip
+            sizes = {new if name == old else name: n for name, n in (("x", 4), ("y", 2))}
+            right_rows(functional, rows, sizes)
+            tried += 1
+    return f"{tried} programs with names that the answer had made"
 
 
 @st.composite
@@ -100,7 +124,7 @@ def other_programs(functional, given):
 
 def right_rows(functional: Any, rows: list[Row], sizes: dict[str, int], why: str = "") -> None:
     """The new program has no change in place, and holds the same numbers under the names given."""
-    got = functional(rows)
+    got = functional([*rows])
     wrong = partial(Wrong, program=shown(rows))
     if not isinstance(got, (tuple, list)) or len(got) != 2 or not isinstance(got[1], dict):
         raise wrong("The answer must be a program and a dict of names.", got=returned(got),
@@ -111,7 +135,9 @@ def right_rows(functional: Any, rows: list[Row], sizes: dict[str, int], why: str
     every = {x for row in rows for x in row if isinstance(x, str) and x != row[1]}
     if lost := sorted(every - {*names}):
         raise mine(f"The dict must have a name for {', '.join(lost)}.", spec=ENDS)
-    if strange := sorted(str(names[x]) for x in every if names[x] not in known):
+    if strange := sorted(
+        str(names[x]) for x in every if not isinstance(names[x], str) or names[x] not in known
+    ):
         raise mine(f"The new program has no name {', '.join(strange)}.", spec=ENDS)
     most = 4 * len(rows) + len(every)
     if len(made) > most:
@@ -125,9 +151,9 @@ def right_rows(functional: Any, rows: list[Row], sizes: dict[str, int], why: str
         raise mine(f"The new program cannot run: {error}.", spec=SAME) from None
     for name in sorted(every):
         if not np.array_equal(before[name], after[names[name]]):
-            raise mine(f"At the end, {name} holds {_numbers(before[name])}, but {names[name]} "
-                       f"holds {_numbers(after[names[name]])}, for {_given(given)}.",
-                       spec=why or SAME)  # fmt: skip
+            raise mine(f"At the end, {name} must hold {_numbers(before[name])}; its new name, "
+                       f"{names[name]}, holds {_numbers(after[names[name]])}, for "
+                       f"{_given(given)}.", spec=why or SAME)  # fmt: skip
 
 
 def well_formed(made: Any, inputs: set[str], wrong: Any) -> set[str]:
@@ -136,19 +162,22 @@ def well_formed(made: Any, inputs: set[str], wrong: Any) -> set[str]:
         raise wrong("The new program must be a list of rows.", got=returned(made), spec=OPS)
     known = {*inputs}
     for row in made:
-        if not isinstance(row, (tuple, list)) or len(row) < 2 or row[1] not in KINDS:
+        if not isinstance(row, (tuple, list)) or len(row) < 2 or str(row[1]) not in KINDS:
             raise wrong("Each new row must be an add, mul, slice or put.", got=returned(row),
                         spec=OPS)  # fmt: skip
         name, op, *rest = row
-        kinds = KINDS[op]
-        if len(rest) != len(kinds) or not all(map(isinstance, (name, *rest), (str, *kinds))):
+        kinds = (str, *KINDS[str(op)])
+        parts = [int(x) if is_number(x) else x for x in (name, *rest)]
+        if len(parts) != len(kinds) or not all(map(isinstance, parts, kinds)):
             raise wrong(f"A row of {op} has another form.", got=returned(row), spec=OPS)
         for x in rest:
             if isinstance(x, str) and x not in known:
                 raise wrong(f"{x} is read before it is defined.", got=shown(made), spec=OPS)
         if name in known:
-            what = READ if name in inputs else ONCE
-            raise wrong(f"{name} is defined twice, or is an input.", got=shown(made), spec=what)
+            if name in inputs:
+                raise wrong(f"{name} is an input, and a row defines it.", got=shown(made),
+                            spec=READ)  # fmt: skip
+            raise wrong(f"{name} is defined twice.", got=shown(made), spec=ONCE)
         known.add(name)
     return known
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
-from lessons.u15.cache import LIMIT, holds
+from lessons.u15.cache import LIMIT, asked, holds
 
 DYNAMIC = "len(seen[name]) > 1 and size > 1"
 STATIC = "all((sizes[name] == before[name] for name in sizes if name not in dynamic))"
@@ -59,6 +59,40 @@ mutants(
     without_a_limit=("len(graphs) < LIMIT and ", ""),
     one_graph_more=("len(graphs) < LIMIT", "len(graphs) <= LIMIT"),
     a_limit_on_calls=("len(graphs) < LIMIT", "number < LIMIT"),
+    dynamic_if_the_first_graph_differs=(
+        DYNAMIC,
+        "size > 1 and bool(graphs) and graphs[0][0][name] != size",
+    ),
+    dynamic_if_the_last_graph_differs=(
+        DYNAMIC,
+        "size > 1 and bool(graphs) and graphs[-1][0][name] != size",
+    ),
+    dynamic_by_graphs_with_the_same_arguments=(
+        DYNAMIC,
+        "size > 1 and any((g[0][name] != size and g[1] == others for g in graphs))",
+    ),
+    other_arguments_without_their_names=(
+        "others == others_before",
+        "sorted(map(str, others.values())) == sorted(map(str, others_before.values()))",
+    ),
+    only_whether_they_are_true=(
+        "others == others_before",
+        "all((bool(others[k]) == bool(others_before[k]) for k in others))",
+    ),
+    how_many_conditions_are_true=(
+        ASKED,
+        "sum((holds(c, sizes) for c in conditions)) == sum((holds(c, before) for c in conditions))",
+    ),
+    one_condition_is_enough=(
+        ASKED,
+        "any((holds(c, sizes) == holds(c, before) for c in conditions)) or not conditions",
+    ),
+    two_sizes=("for name in sizes if", "for name in list(sizes)[:2] if"),
+    a_limit_for_each_argument=(
+        "len(graphs) < LIMIT",
+        "sum((g[1] == others for g in graphs)) < LIMIT",
+    ),
+    asks_dynamo=lambda conditions, calls: asked(conditions, calls),
     numbers_from_one=("numbers.append(number)", "numbers.append(number + 1)"),
     how_many=("return numbers", "return len(numbers)"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, alternatives, equivalent, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 
 WAITS = "round_[x] + (x in ours and name not in ours)"
 READS = "dict.fromkeys((x for name in step for x in operands[name] if x not in step))"
@@ -47,6 +47,31 @@ mutants(
     an_empty_part=("return result", "return result + [('ours', [], [], [])]"),
     torch_in_one_step=("steps += [[name] for name in names if name not in ours]",
                        "steps += [[name for name in names if name not in ours]]"),
+    one_round_too_many_for_torch=("x in ours and name not in ours", "name not in ours"),
+    no_round_for_the_inputs=("if x in round_]", "if x in round_ and x in ours]"),
+    writes_what_nobody_reads=(
+        WRITES,
+        "name for name in step if name in elsewhere or not any(name in o for o in"
+        " operands.values())",
+    ),
+    writes_what_any_node_reads=(
+        WRITES,
+        "name for name in step if any(name in o for o in operands.values())"
+        " or name == nodes[-1][0]",
+    ),
+    reads_the_inputs_alone=("for x in operands[name] if x not in step",
+                            "for x in operands[name] if x not in operands"),
+    takes_all_but_sort=("if op in takes}", "if op != 'sort'}"),
+    a_part_backwards=("steps += [[name for name in names if name in ours]]",
+                      "steps += [[name for name in names if name in ours][::-1]]"),
+    torch_backwards=("steps += [[name] for name in names if name not in ours]",
+                     "steps += [[name] for name in names[::-1] if name not in ours]"),
+    what_nobody_reads_is_left_out=(
+        "for number in sorted({*round_.values()}):\n",
+        "read = {x for o in operands.values() for x in o} | {nodes[-1][0]}\n"
+        "    for number in sorted({*round_.values()}):\n"
+        "        operands = {n: o for n, o in operands.items() if n in read}\n",
+    ),
     in_the_order_of_names=("names = [name for name in operands",
                            "names = [name for name in sorted(operands)[::-1]"),
 )  # fmt: skip
@@ -110,6 +135,44 @@ def as_late_as_possible(nodes, takes):
         ]
         result.append([who, tuple(names), [*{*needs} - {*names}], {*wanted}])
     return result
+
+
+@mutant("u15.parts")
+def once_for_each_path(nodes, takes):
+    """The rounds by recursion, of which nothing is kept; else right."""
+    operands, ops = {n: reads for n, _, reads in nodes}, {n: op for n, op, _ in nodes}
+
+    def round_of(name):
+        mine = ops[name] in takes
+        return max(
+            (round_of(x) + (ops[x] in takes and not mine) for x in operands[name] if x in ops),
+            default=0,
+        )
+
+    last = max(map(round_of, operands))
+    return by_turns(nodes, takes)[: 2 * last + len(nodes)]
+
+
+@mutant("u15.parts")
+def neighbours(nodes, takes):
+    """The division in order: each node that is not taken ends a part."""
+    steps = []
+    for name, op, _ in nodes:
+        if op in takes and steps and steps[-1][0] == "ours":
+            steps[-1][1].append(name)
+        else:
+            steps.append(("ours" if op in takes else "torch", [name]))
+    reads = {name: operands for name, _, operands in nodes}
+    outside = [{x for n in names for x in reads[n]} - {*names} for _, names in steps]
+    return [
+        (
+            who,
+            names,
+            sorted(outside[k]),
+            [n for n in names if n == nodes[-1][0] or any(n in o for o in outside)],
+        )
+        for k, (who, names) in enumerate(steps)
+    ]
 
 
 alternatives(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 PUT = "now[array] = new('put', now.get(array, array), changed, low, high)"
@@ -42,6 +44,26 @@ mutants(
     inputs_are_left_out=("for x in (name, *rest)", "for x in (name,)"),
     names_of_the_beginning=(NAMES, "return (made, {name: now.get(name, name) for name in names})"),
     names_are_used_again=("f'%{len(made)}'", "f'%{len(made) % 9}'"),
+    names_that_may_be_taken=("f'%{len(made)}'", "f't{len(made)}'"),
+    names_of_the_result=("f'%{len(made)}'", "f'{name}{len(made)}'"),
+    # No name of the first rows is met, but one of a later row is.
+    names_that_were_not_met_so_far=(
+        "made.append((f'%{len(made)}', *row))",
+        "k = len(made)\n        while f't{k}' in [x for r in rows[:2] for x in r]:\n"
+        "            k += 1\n        made.append((f't{k}', *row))",
+    ),
+    the_last_view_alone=("views.get(x, (x, 0, 0))", "(x, 0, 0)"),
+    a_put_of_the_operand=(
+        PUT, "now[array] = new('put', now.get(array, array), value(rest[0]), low, high)"),
+    a_change_is_a_new_name=(
+        "    if name not in views:\n                now[name] = changed\n",
+        "    if name not in views:\n                now[name] = new('add', changed, changed)\n"),
+    views_at_the_end_as_they_were=(
+        NAMES,
+        "where = {name: value(name) for name in dict.fromkeys(names)}\n"
+        "    return (made, where | {v: now.get(a, a) for v, (a, _, _) in views.items()})",
+    ),
+    products_are_sums=("now[name] = new(op,", "now[name] = new('add',"),
     only_the_program=(NAMES, "return made"),
     # Every view of an array is made anew after each change of it.
     all_views_after_each_change=(
@@ -101,3 +123,36 @@ def chains_of_views(rows):
             value_of[name] = emit(op, now(rest[0]), now(rest[1]))
     every = {x for row in rows for x in (row[0], *row[2:]) if isinstance(x, str)}
     return made, {name: now(name) for name in sorted(every)}
+
+
+@alternative("u15.functional")
+def names_that_nobody_took(rows):
+    """Bounds are integers of numpy; the names are those of variables, and are looked up first."""
+    taken = {x for row in rows for x in row if isinstance(x, str)}
+    made, value_of, root = [], {}, {}
+
+    def emit(*row):
+        name = next(f"t{k}" for k in range(10**6) if f"t{k}" not in taken)
+        taken.add(name)
+        made.append((name, *row))
+        return name
+
+    def now(name):
+        array, low, high = root.get(name, (name, None, None))
+        whole = value_of.get(array, array)
+        return whole if low is None else emit("slice", whole, np.int64(low), np.int64(high))
+
+    for name, op, *rest in rows:
+        if op == "view":
+            array, start, _ = root.get(rest[0], (rest[0], 0, 0))
+            root[name] = array, (start or 0) + rest[1], (start or 0) + rest[2]
+        elif op[-1] == "_":
+            result = emit(op[:-1], now(name), now(rest[0]))
+            array, low, high = root.get(name, (name, None, None))
+            if low is not None:
+                result = emit("put", value_of.get(array, array), result, low, high)
+            value_of[array] = result
+        else:
+            value_of[name] = emit(op, now(rest[0]), now(rest[1]))
+    every = {x for row in rows for x in (row[0], *row[2:]) if isinstance(x, str)}
+    return made, {name: now(name) for name in every}

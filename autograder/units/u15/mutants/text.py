@@ -38,6 +38,26 @@ mutants(
                                            "    return h * min(top, 4.0)\n"),
     all_three_stay=lambda: text(H, PRINT, HALF, "    top = h.max().item()\n", "    print()\n",
                                 "    return h * min(top, 4.0)\n"),
+    a_mean_of_exactly_a_half=lambda: text(
+        PRINT, H, "    h = torch.where(h.mean() >= 0.5, h / 2, h)\n", TOP, END),
+    a_mean_of_a_little_more=lambda: text(
+        PRINT, H, "    h = torch.where(h.mean() > 0.5003, h / 2, h)\n", TOP, END),
+    the_sum_in_place_of_the_mean=lambda: text(
+        PRINT, H, "    h = torch.where(h.sum() > 0.5, h / 2, h)\n", TOP, END),
+    the_mean_before_relu=lambda: text(
+        PRINT, "    p = x @ w\n    h = torch.relu(p)\n",
+        "    h = torch.where(p.mean() > 0.5, h / 2, h)\n", TOP, END),
+    without_relu=lambda: text(PRINT, "    h = x @ w\n", HALF, TOP, END),
+    the_largest_of_a_column=lambda: text(
+        PRINT, H, HALF, "    top = torch.clamp(h.amax(0), max=4.0)\n", END),
+    eight_before_it_is_halved=lambda: text(
+        PRINT, H, "    top = torch.clamp(h.max(), max=8.0) / 2\n", HALF, END),
+    prints_the_rows_of_one_input=lambda: text('    print("rows:", 4)\n', H, HALF, TOP, END),
+    prints_in_another_form=lambda: text('    print(f"rows:{len(x)}")\n', H, HALF, TOP, END),
+    repaired_for_four_rows=lambda: text(
+        "    if x.shape[0] == 4:\n",
+        *("    " + line for line in (PRINT, H, HALF, TOP, END)), H, PRINT,
+        "    if h.mean() > 0.5:\n        h = h / 2\n", "    return h * min(h.max().item(), 4.0)\n"),
     no_text=lambda: None,
     with_an_import=lambda: "import torch\n" + text(PRINT, H, HALF, TOP, END),
     reaches_out=lambda: text(PRINT, "    torch.load(x)\n", H, HALF, TOP, END),
@@ -52,4 +72,13 @@ alternatives(
                               "    return h * h.max().clamp(max=4.0)\n"),
     prints_last=lambda: text(H, HALF, TOP, "    h = h * top\n", PRINT, "    return h\n"),
     not_indented=lambda: text(PRINT, H, HALF, TOP, END),
+    with_a_length=lambda: text('    print("rows:", len(x))\n', H, HALF, TOP, END),
+    with_an_f_string=lambda: text('    print(f"rows: {x.size(0)}")\n', H, HALF, TOP, END),
+    with_a_sum_of_texts=lambda: text(
+        '    print("rows: " + str(x.shape[0]), end="\\n")\n', H, HALF, TOP, END),
+    with_functions=lambda: text(
+        PRINT, "    h = torch.relu(torch.matmul(x, w))\n", HALF,
+        "    return h * torch.minimum(h.amax(), torch.tensor(4.0))\n"),
+    with_types=lambda: "def scaled(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:\n" + "".join(
+        [PRINT, H, HALF, TOP, END]),
 )  # fmt: skip
