@@ -83,7 +83,8 @@ def attention() -> str:
 
     `before` is what the block above computes, operation by operation, from the results of the three
     `reshape` to the last `permute_dims`; q, k and v are these results, [1, 128, 4, 64]. It uses the
-    attributes that stand there, but for `out_dtype`, which may be left out.
+    attributes that stand there, but for the types (`out_dtype` and the constant's "float32"), which
+    may be left out.
 
     `after` computes the same with one `R.nn.attention` and nothing else. This operation takes
     query, key and value as [batch, tokens, heads, size] and returns such an array; its products are
@@ -113,8 +114,8 @@ def normalize() -> str:
     returns  the text of a function `normalize(out, x, n, BLOCK: tl.constexpr)`
 
     x and out have rows of n numbers. Program r reads row r and writes (v - m) / sqrt(s + 0.00001)
-    for each number v of it, where m is the mean of the row, and s is the mean of (v - m)². BLOCK is
-    a power of two, and n or more; nothing outside of the row is read or written.
+    for each number v of it, where m is the mean of the row, and s is the mean of (v - m)². A block
+    has BLOCK lanes, a power of two, and n or more; nothing outside of the row is read or written.
 
     Each number of x is loaded once, and each of out is stored once. Results are right to 0.001,
     even where m is a thousand times as large as the root of s.
