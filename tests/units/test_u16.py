@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 
 import numpy as np
 import pytest
@@ -82,6 +83,10 @@ def test_the_exchanges_of_two_reductions():
     counts = wild.BY_TRITON.data("ptx")
     assert counts["shfl.sync.bfly.b32"] == 2 * (math.log2(32) + math.log2(4)) == 14
     assert counts["ld.global.b32"] == counts["st.global.b32"] == 1024 / 128
+    kinds = {line.split()[0] for line in wild.BY_TRITON["exp in PTX"].splitlines()}
+    assert all(counts[kind] == 1024 / 128 for kind in kinds)
+    (factor,) = struct.unpack("!f", bytes.fromhex("3FB8AA3B"))
+    assert factor == np.float32(math.log2(math.e))
     speeds = [row[5] for row in wild.BY_TRITON.data("tiles")]
     assert 20 <= max(speeds) / speeds[0] < 21
 
@@ -203,7 +208,12 @@ def _value(row, given, rng):
 def test_where_nothing_is_installed_the_recordings_are_shown(monkeypatch):
     monkeypatch.setattr(wild, "lacking", lambda found: f"{found.name} is missing")
     assert wild.BY_IREE.words in wild.phases(live.SMALL)
-    assert wild.BY_TVM.words in str(wild.rewrite_table(""))
+    other = wild.phases(live.SMALL.replace("tanh", "negate"))
+    assert "not of yours" in other and "not of yours" not in wild.phases(live.SMALL)
+    assert wild.BY_TVM.words in str(wild.rewrite_table(slot("u16.attention").reference()))
+    for answer in ("return q", "return R.nn.softmax(q, axis=2)", "return R.divide(k, q)"):
+        with pytest.raises(ValueError, match="`before` does not stand in the block"):
+            wild.rewrite_table(f"def before(q, k, v):\n  {answer}")
 
 
 # ── the recordings ──
