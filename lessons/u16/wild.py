@@ -207,10 +207,9 @@ def bill(softmaxes: Any, dispatches: Any, normalize: str) -> Picture:
     alone = sum(len(case.groups) == len(case.program) - 2 for case in RECORDED)  # two are inputs
     rows: list[list[str | int]] = [
         ["softmaxes found in the block", 0, len(softmaxes(copy.deepcopy(block_rows()))), 1],
-        [f"of {len(RECORDED)} programs, grouped as IREE does", alone, right,
-         len(RECORDED)],
-        ["numbers moved to normalize 4 rows of 781 (before: in three passes)", 4 * x.size, run.loaded + run.stored,
-         2 * x.size],
+        [f"of {len(RECORDED)} programs, grouped as IREE does", alone, right, len(RECORDED)],
+        ["numbers moved to normalize 4 rows of 781 (before: in three passes)", 4 * x.size,
+         run.loaded + run.stored, 2 * x.size],
     ]  # fmt: skip
     heads = ["", "before", "with yours", "best known"]
     return bill_of(rows, heads)

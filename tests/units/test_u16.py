@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 
 import numpy as np
@@ -96,6 +97,19 @@ def test_every_row_of_the_table_has_a_fact():
     assert set(cells) == set(hardware.DEVICES)
     assert all(1 <= n <= len(hardware.FACTS) for row in cells.values() for n in row.values())
     assert str(len(hardware.FACTS)) in hardware.facts_text()
+    assert all(re.search(r"20\d\d-\d\d-\d\d$", fact.day) for fact in hardware.FACTS)
+
+
+def test_what_tvms_fact_says_of_this_package(missing):
+    installed("tvm", wild.BY_TVM, missing)
+    import tvm  # need not be installed
+
+    made = {kind: tvm.get_global_func(f"target.build.{kind}", allow_missing=True) is not None
+            for kind in ("llvm", "cuda", "rocm", "opencl", "c", "vulkan", "metal")}  # fmt: skip
+    words = next(fact.words for fact in hardware.FACTS if fact.source == "run here")
+    has, _, lacks = words.partition("; the package")
+    assert set(made) - set(re.findall(r"\w+", has)) == set(made) & set(re.findall(r"\w+", lacks))
+    assert {kind for kind, there in made.items() if not there} == {"vulkan"}
 
 
 # ── the texts ──

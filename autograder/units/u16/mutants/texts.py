@@ -55,8 +55,10 @@ alternatives(
     a_constant_without_a_type=('R.const(8.0, "float32")', "R.const(8.0)"),
     operands_by_name=("R.nn.attention(q, k, v", "R.nn.attention(query=q, key=k, value=v"),
     with_a_function_beside=(
-        "R.permute_dims(q, axes=[0, 2, 1, 3])", "heads(q)",
-        "\\n    def after", "\\n    def heads(x):\\n"
+        "R.permute_dims(q, axes=[0, 2, 1, 3])",
+        "heads(q)",
+        "\\n    def after",
+        "\\n    def heads(x):\\n"
         "        return R.permute_dims(x, axes=[0, 2, 1, 3])\\n\\n    def after",
     ),
     with_out_dtype=("R.matmul(query, key)", 'R.matmul(query, key, out_dtype="float32")'),
