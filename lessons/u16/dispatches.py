@@ -3,7 +3,7 @@
     EVIDENCE          twelve small programs, and what IREE made of each
     RECORDED          these and 69 random ones
     written(program)  a program as StableHLO, as IREE was given it
-    kinds_of(groups, program)      ["product", "sum"]: what stands in the groups of an answer
+    in_order(groups, program)      the groups of an answer, as those of a case are written
 
 A program's row has "op", which is "input", "product" (of two matrices), "sum" (along the rows) or
 "each" (element by element), and "operands". Next room: `hardware.py`.
@@ -12,7 +12,7 @@ A program's row has "op", which is "input", "product" (of two matrices), "sum" (
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from course_lib.draw.base.picture import Picture
@@ -27,47 +27,51 @@ BINARY = ("add", "subtract", "maximum", "minimum")
 
 
 class Case(NamedTuple):
-    """A program, and the kinds of its dispatches, sorted."""
+    """A program, and its dispatches: the names of the values in each, in order of the program."""
 
     program: Program
-    kinds: list[str]
+    groups: list[list[str]]
 
 
 def cases(recording: Recording) -> list[Case]:
     """The programs of a recording."""
     lines = [json.loads(line) for line in recording["programs"].splitlines()]
-    return [Case({name: {"op": op, "operands": operands} for name, op, operands in rows}, kinds)
-            for rows, kinds in lines]  # fmt: skip
+    return [Case({name: {"op": op, "operands": operands} for name, op, operands in rows}, groups)
+            for rows, groups in lines]  # fmt: skip
 
 
 RECORDED = cases(BY_IREE)
 EVIDENCE = RECORDED[:SMALL]
 
 
-def kinds_of(groups: Sequence[Sequence[str]], program: Mapping[str, Any]) -> list[str]:
-    """What each group is, sorted: "product" or "sum" if it has one, else "each"."""
-    found = []
-    for group in groups:
-        ops = {program[name]["op"] for name in group}
-        found.append("product" if "product" in ops else "sum" if "sum" in ops else "each")
-    return sorted(found)
+def in_order(groups: Iterable[Iterable[str]], program: Mapping[str, Any]) -> list[list[str]]:
+    """The names in each group and the groups, in the order of the program."""
+    place = {name: k for k, name in enumerate(program)}
+    inside = [sorted(group, key=place.__getitem__) for group in groups]
+    return sorted(inside, key=lambda names: place[names[0]])
 
 
 def shown(program: Program) -> str:
     """The operations of a program in one line."""
-    return "   ".join(f"{name} = {row['op']}({', '.join(row['operands'])})"
-                      for name, row in program.items() if row["op"] != "input")  # fmt: skip
+    return "; ".join(f"{name} = {row['op']}({', '.join(row['operands'])})"
+                     for name, row in program.items() if row["op"] != "input")  # fmt: skip
+
+
+def braces(groups: Sequence[Sequence[str]]) -> str:
+    """{p, y}, {q}"""
+    return ", ".join(f"{{{', '.join(names)}}}" for names in groups)
 
 
 def evidence_table() -> Picture:
     """The small programs, and what IREE made of them."""
-    rows = [[shown(case.program), len(case.kinds), ", ".join(case.kinds)] for case in EVIDENCE]
+    rows = [[shown(case.program), len(case.groups), braces(case.groups)] for case in EVIDENCE]
     return table(rows, ["program", "dispatches", "they are"], exact=["dispatches"])
 
 
 def written(program: Program) -> str:
     """The program in StableHLO, on squares of 64 numbers. No two values are computed alike, and no
-    sum is that of a `multiply`, which would be a product in disguise."""
+    sum is that of a `multiply`, which would be a product in disguise. The location of an operation
+    is the name of its value, so that IREE keeps it."""
     rank: dict[str, int] = {}
     lines, used, read = [], set(), {x for row in program.values() for x in row["operands"]}
     for name, row in program.items():
@@ -88,7 +92,7 @@ def written(program: Program) -> str:
             words = f"{kind} {', '.join(given)} : "
         else:
             continue
-        lines.append(f"%{name} = stablehlo.{words}{_type(rank[name])}")
+        lines.append(f'%{name} = stablehlo.{words}{_type(rank[name])} loc("{name}")')
     inputs = ", ".join(f"%{n}: {_type(2)}" for n, row in program.items() if row["op"] == "input")
     results = [n for n, row in program.items() if n not in read and row["op"] != "input"]
     kinds_ = ", ".join(_type(rank[n]) for n in results)

@@ -19,7 +19,7 @@ from course_lib.peers.model import model_of
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.write import write
 from lessons.u16 import relax as texts
-from lessons.u16.dispatches import RECORDED, Case, written
+from lessons.u16.dispatches import RECORDED, Case, Program, in_order, written
 from lessons.u16.texts import call, functions
 
 SMALL = """\
@@ -35,7 +35,7 @@ TARGETS = {"llvm-cpu": "--iree-llvmcpu-target-cpu=generic", "vmvx": "", "vulkan-
            "metal-spirv": "", "cuda": "--iree-cuda-target=sm_80",
            "rocm": "--iree-rocm-target=gfx942"}  # fmt: skip
 PHASES = {  # and what is shown of each
-    "flow": r"= (linalg\.(fill|matmul|generic)|math\.|flow\.dispatch)",
+    "flow": r"= (linalg\.(fill|matmul|generic)|math\.|arith\.(?!constant)|flow\.dispatch)",
     "stream": r"= stream\.(resource|cmd|timepoint)|^ *(stream\.cmd\.dispatch|[rw][ow] %)",
     "hal": r"^ *(%cmd = )?hal\.(command_buffer|executable\.binary)",
 }
@@ -107,21 +107,27 @@ def launched(flags: list[str]) -> list[str]:
     return [re.sub(r"^.*?dispatch_\d+_|^_encoding_\d+_|_f32.*$|xf32.*$", "", n) for n in names]
 
 
+def grouped(program: Program) -> list[list[str]]:
+    """The dispatches of a program of `dispatches.py`: the names of the values in each. Locations,
+    which are these names, say where an operation comes from, whatever it has been fused to."""
+    made = _compiled(written(program), "stablehlo", "llvm-cpu",
+                     ["--compile-to=dispatch-creation", "--mlir-print-debuginfo"]).decode()  # fmt: skip
+    groups = []
+    for text in made.split("flow.dispatch.workgroups(")[1:]:
+        lines = [line for line in text.partition("} count(")[0].splitlines()
+                 if re.search(r"= (arith\.(?!constant)|math\.|linalg\.\w*mat)", line)]  # fmt: skip
+        names = {name for line in lines for name in re.findall(r'loc\(callsite\("(\w+)"', line)}
+        groups.append(names & set(program))
+    return in_order(groups, program)
+
+
 def asked(cases: Sequence[Case]) -> str:
     """The same programs with what IREE makes of them now: a program in a line, as JSON."""
     lines = []
     for program, _ in cases:
-        names = dispatched(written(program))
-        kinds = ["product" if "mat" in n else "sum" if "reduction" in n else "each" for n in names]
         rows = [[name, row["op"], row["operands"]] for name, row in program.items()]
-        lines.append(json.dumps([rows, sorted(kinds)], separators=(",", ":")))
+        lines.append(json.dumps([rows, grouped(program)], separators=(",", ":")))
     return "\n".join(lines) + "\n"
-
-
-def dispatched(text: str) -> list[str]:
-    """The names of the dispatches of a StableHLO program."""
-    flow = _compiled(text, "stablehlo", "llvm-cpu", ["--compile-to=flow"]).decode()
-    return re.findall(r"flow\.dispatch @\S+?::@\S*?dispatch_\d+_(\S+?)[(\[ ]", flow)
 
 
 def phase(text: str, name: str) -> str:
@@ -131,6 +137,7 @@ def phase(text: str, name: str) -> str:
                       "--mlir-elide-elementsattrs-if-larger=8"]).decode()  # fmt: skip
     lines = [re.sub(r" loc\(.*$", "", line) for line in made.splitlines()]
     kept = [line.strip() for line in lines if re.search(PHASES[name], line)]
+    kept = [re.sub(r"(flow\.dispatch .*?\)) : .*", r"\1", line) for line in kept]
     return "".join(f"    {line[:104]}{' ...' if len(line) > 104 else ''}\n" for line in kept)
 
 

@@ -3,6 +3,7 @@
     on_numpy(text, "before", [q, k, v])        the value
     expression(text, "before")                 what it computes, as nested tuples
     matches(pattern, whole)                    how often the pattern stands in an expression
+    inside(pattern)                            the operations of it, operands first
 
 One text, three rooms `R`: numpy's arrays (`Arrays`), tuples (`Trace`), and, where TVM is installed,
 patterns and calls of TVM (`wild.py`). Next room: `stablehlo.py`.
@@ -23,6 +24,7 @@ PARAMETERS = {  # of the operations, in order; the rest of an operation are oper
     "reshape": ("x", "shape"),
     "nn_softmax": ("x", "axis"),
     "nn_attention": ("query", "key", "value", "bias", "scale"),
+    "const": ("value", "dtype"),
 }
 IGNORED = {"out_dtype", "dtype"}  # f32 everywhere
 Expression = tuple[Any, ...]  # the operation, its operands, its attributes
@@ -40,7 +42,9 @@ class Arrays:
     def multiply(self, x1: Any, x2: Any) -> Any:
         return np.multiply(x1, x2)
 
-    def const(self, value: float, dtype: str = "float32") -> Any:
+    def const(self, value: float, dtype: str | None = None) -> Any:
+        if dtype is None and isinstance(value, int):
+            raise ValueError(f"R.const({value}) is an int32, which TVM does not mix with float32")
         return np.float64(value)
 
     def permute_dims(self, x: Any, axes: Any = None) -> Any:
@@ -85,19 +89,37 @@ def expression(text: str, name: str) -> Expression:
     return call(text, name, inputs, {"R": Trace()})
 
 
-def matches(pattern: Expression, whole: Expression) -> int:
-    """In how many places of an expression the pattern stands; an input stands for anything."""
+def matches(pattern: Expression, whole: Expression, attributes: bool = True) -> int:
+    """In how many places of an expression the pattern stands; an input stands for anything.
+    Without `attributes`, its last operation may have others."""
+    found = inside(whole)
+    if not attributes:
+        pattern, found = (*pattern[:2], ()), [(*here[:2], ()) for here in found]
+    return sum(_fits(pattern, here, {}) for here in found)
+
+
+def inside(whole: Expression) -> list[Expression]:
+    """The operations of an expression, each after its operands."""
     seen: dict[int, Expression] = {}
     _collect(whole, seen)
-    return sum(_fits(pattern, here, {}) for here in seen.values())
+    return list(seen.values())
+
+
+def called(here: Expression) -> str:
+    """An operation as it stands in a text: R.nn.softmax(..., axis=-1)."""
+    name, operands, attributes = here
+    given = [str(operands[0]) if name == "const" else "..."]
+    words = [f"{key}={list(x) if isinstance(x, tuple) else x}" for key, x in attributes
+             if not isinstance(x, tuple) or not isinstance(x[0], str)]  # fmt: skip
+    return f"R.{name.replace('nn_', 'nn.')}({', '.join(given + words)})"
 
 
 def _collect(here: Any, seen: dict[int, Expression]) -> None:
     if isinstance(here, tuple) and id(here) not in seen:
-        if len(here) == 3 and isinstance(here[0], str):
-            seen[id(here)] = here
         for part in here:
             _collect(part, seen)
+        if len(here) == 3 and isinstance(here[0], str):
+            seen[id(here)] = here
 
 
 def _fits(pattern: Any, here: Any, bound: dict[str, Any]) -> bool:

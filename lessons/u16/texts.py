@@ -3,9 +3,11 @@
     call("def f(x): return tl.exp(x)", "f", [x], {"tl": Tile()})
 
 A kernel of Triton and a function of Relax are Python to look at, and no Python runs them. Here they
-run without either package, and nothing but the functions of the given rooms can be called. What is
-known: assignments, `for ... in range(...)`, arithmetic, comparisons, `x[:, None]`, and `return`.
-ValueError in words, with the line, for everything else. Next room: `tile.py`.
+run without either package, and nothing but the functions of the given rooms and of the text itself
+can be called. What is known: assignments, `for ... in range(...)`, arithmetic, comparisons,
+`x[:, None]`, and `return`. A room that has `methods` lends its functions to values, as Triton does:
+`v.sum(0)` is `tl.sum(v, 0)`. ValueError in words, with the line, for everything else. Next room:
+`tile.py`.
 """
 
 from __future__ import annotations
@@ -13,11 +15,12 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Mapping, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-STEPS, LARGEST, WHOLE = 5_000, 1 << 20, 1 << 62
+STEPS, LARGEST, WHOLE, DEEPEST = 5_000, 1 << 20, 1 << 62, 8
 BINARY = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
@@ -58,28 +61,46 @@ def call(source: str, name: str, arguments: Sequence[Any], rooms: Mapping[str, A
     known = functions(source)
     if name not in known:
         raise ValueError(f"the text must define `{name}`; it defines {', '.join(known) or 'none'}")
-    function = known[name]
-    parameters = [one.arg for one in function.args.args]
-    if len(parameters) != len(arguments):
-        raise ValueError(f"`{name}` takes {len(arguments)} arguments, here {len(parameters)}")
-    return _Run(dict(zip(parameters, arguments, strict=True)), rooms).body(function.body)
+    return _Run(known, rooms).call(name, arguments, {})
 
 
 def calls(source: str, name: str) -> list[str]:
-    """The names of all functions of rooms that a function calls, as they stand there."""
-    found = [node.func for node in ast.walk(functions(source)[name]) if isinstance(node, ast.Call)]
-    return [ast.unparse(one) for one in found if isinstance(one, ast.Attribute)]
+    """The names of all functions that a function calls, as they stand there."""
+    body = ast.walk(functions(source)[name])
+    return [ast.unparse(node.func) for node in body if isinstance(node, ast.Call)]
 
 
 def _trouble(node: ast.AST, why: str) -> ValueError:
     return ValueError(f"line {getattr(node, 'lineno', 1)}: {why}: {ast.unparse(node)[:60]}")
 
 
-class _Run:
-    """A call on its way."""
+def _named(function: ast.FunctionDef, given: Sequence[Any], named: Mapping[str, Any]) -> dict:
+    """The values of a function's parameters."""
+    parameters = [one.arg for one in function.args.args]
+    values = {**dict(zip(parameters, given, strict=False)), **named}
+    if len(given) + len(named) != len(parameters) or set(values) != set(parameters):
+        gets = len(given) + len(named)
+        raise ValueError(f"`{function.name}` gets {gets} arguments and has {len(parameters)}")
+    return values
 
-    def __init__(self, names: dict[str, Any], rooms: Mapping[str, Any]):
-        self.names, self.rooms, self.steps = names, rooms, 0
+
+class _Run:
+    """A call on its way, and those that it makes to functions of its text."""
+
+    def __init__(self, known: Mapping[str, ast.FunctionDef], rooms: Mapping[str, Any]):
+        self.known, self.rooms = known, rooms
+        self.names: dict[str, Any] = {}
+        self.steps = self.depth = 0
+
+    def call(self, name: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
+        """A function of the text; its names are its own."""
+        if self.depth == DEEPEST:
+            raise ValueError(f"`{name}` is called at a depth of more than {DEEPEST}")
+        outside = self.names
+        self.names, self.depth = _named(self.known[name], given, named), self.depth + 1
+        result = self.body(self.known[name].body)
+        self.names, self.depth = outside, self.depth - 1
+        return result
 
     def body(self, statements: Sequence[ast.stmt]) -> Any:
         for statement in statements:
@@ -144,17 +165,40 @@ class _Run:
             case ast.Call(func=function, args=given, keywords=named):
                 arguments = [self.value(one) for one in given]
                 words = {one.arg: self.value(one.value) for one in named if one.arg}
+                if isinstance(function, ast.Name) and function.id in self.known:
+                    return self.call(function.id, arguments, words)
+                if (method := self.method(function)) is not None:
+                    room, value, name = method
+                    return self.guarded(node, self.in_room(node, room, name), value, *arguments,
+                                        **words)  # fmt: skip
                 found = KNOWN.get(function.id) if isinstance(function, ast.Name) else None
                 return self.guarded(node, found or self.value(function), *arguments, **words)
             case ast.Subscript(value=value, slice=where):
                 return self.guarded(node, operator.getitem, self.value(value), self.index(where))
         raise _trouble(node, "this is not known here")
 
+    def method(self, function: ast.expr) -> tuple[Any, Any, str] | None:
+        """Of `v.sum`, a room that lends the function, the value, and "sum"; None of `tl.sum`."""
+        lending = [room for room in self.rooms.values() if hasattr(type(room), "methods")]
+        match function:
+            case ast.Attribute(value=ast.Name(id=room)) if room in self.rooms:
+                return None
+            case ast.Attribute(value=ast.Attribute(value=ast.Name(id=room))) if room in self.rooms:
+                return None
+            case ast.Attribute(value=value, attr=name) if lending:
+                return lending[0], self.value(value), name
+        return None
+
     def in_room(self, node: ast.expr, room: Any, name: str) -> Any:
         found = None if name.startswith("_") else getattr(type(room), name, None)
-        if found is None and not hasattr(type(room), "any"):
+        if room is not None and found is None and not hasattr(type(room), "any"):
+            there = [x.replace("math_", "math.") for x, what in vars(type(room)).items()
+                     if isinstance(what, FunctionType) and x[0] != "_"]  # fmt: skip
+            what = f"line {node.lineno}: `{ast.unparse(node)[:60]}`"
+            raise ValueError(f"{what} is none of {', '.join(there)}")
+        if room is None or name.startswith("_"):
             raise _trouble(node, "this function is not known here")
-        return getattr(room, name) if found else room.any(name)
+        return room.any(name) if found is None else getattr(room, name)
 
     def index(self, node: ast.expr) -> Any:
         match node:

@@ -12,12 +12,13 @@ leaves out, and that has no `other`, is NaN here; on a GPU it is undefined. Next
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from lessons.u16.texts import call
+from lessons.u16.texts import call, functions
 
 SOFTMAX = """\
 def softmax(out, x, n, BLOCK: tl.constexpr):
@@ -66,9 +67,11 @@ class Run:
 
 
 class Tile:
-    """The room `tl`, for one program."""
+    """The room `tl`, for one program. Its functions are methods of blocks, too."""
 
+    methods = True
     constexpr = "constexpr"
+    float32, int32 = np.float32, np.int32
 
     def __init__(self, number: int, run: Run):
         self._number, self._run = number, run
@@ -121,11 +124,30 @@ class Tile:
     def rsqrt(self, x: Any) -> Any:
         return np.float32(1) / np.sqrt(x)
 
-    def sum(self, x: Any, axis: int | None = None) -> Any:
-        return np.sum(x, axis=axis, dtype=None if np.asarray(x).dtype.kind == "b" else x.dtype)
+    math_exp, math_sqrt, math_rsqrt = exp, sqrt, rsqrt
 
-    def max(self, x: Any, axis: int | None = None) -> Any:
-        return np.max(x, axis=axis)
+    def abs(self, x: Any) -> Any:
+        return np.abs(x)
+
+    def maximum(self, x: Any, y: Any) -> Any:
+        return np.maximum(x, y)
+
+    def minimum(self, x: Any, y: Any) -> Any:
+        return np.minimum(x, y)
+
+    def sum(self, x: Any, axis: int | None = None, keep_dims: bool = False) -> Any:
+        kind = None if np.asarray(x).dtype.kind == "b" else x.dtype
+        return np.sum(x, axis=axis, dtype=kind, keepdims=keep_dims)
+
+    def max(self, x: Any, axis: int | None = None, keep_dims: bool = False) -> Any:
+        return np.max(x, axis=axis, keepdims=keep_dims)
+
+    def cast(self, x: Any, dtype: Any) -> Any:
+        if dtype not in (np.float32, np.int32):
+            raise ValueError("a cast is to `tl.float32` or `tl.int32` here")
+        return np.asarray(x).astype(dtype)
+
+    to = cast
 
     def where(self, mask: Any, x: Any, y: Any) -> Any:
         return np.where(mask, x, y).astype(np.result_type(x, y), copy=False)
@@ -134,6 +156,7 @@ class Tile:
 def launch(source: str, name: str, grid: int, shape: tuple[int, ...], x: np.ndarray,
            *sizes: int) -> Run:  # fmt: skip
     """Run `name(out, x, *sizes)` for each program of the grid; ValueError in words."""
+    _sizes_are_known(functions(source).get(name))
     run = Run(np.full(int(np.prod(shape)), np.nan, np.float32))
     run.times = np.zeros(run.out.size, int)
     flat = np.ascontiguousarray(x, np.float32).reshape(-1)
@@ -145,3 +168,24 @@ def launch(source: str, name: str, grid: int, shape: tuple[int, ...], x: np.ndar
             raise ValueError(f"program {number} of {grid}: {error}") from None
     run.out = run.out.reshape(shape)
     return run
+
+
+def _sizes_are_known(kernel: ast.FunctionDef | None) -> None:
+    """ValueError if the size of a block comes from a parameter that is no `tl.constexpr`: Triton
+    compiles the kernel for one size of each block, so it has to know them."""
+    if kernel is None:
+        return
+    later = {one.arg for one in kernel.args.args
+             if not ast.unparse(one.annotation or ast.Constant(0)).strip("'").endswith("constexpr")
+             }  # fmt: skip
+    for node in ast.walk(kernel):
+        if isinstance(node, ast.Assign) and _names(node.value) & later:
+            later |= _names(node.targets[0])
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "tl.arange":
+            for name in sorted(_names(node) & later):
+                raise ValueError(f"line {node.lineno}: the numbers of arange must be "
+                                 f"`tl.constexpr`, and `{name}` is none")  # fmt: skip
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import re
 from functools import cache
+from textwrap import indent
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,14 @@ from course_lib.peers.peer import lacking, peer
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
 from lessons.u16 import live, stablehlo
-from lessons.u16.dispatches import RECORDED, kinds_of
-from lessons.u16.relax import as_function
+from lessons.u16.dispatches import RECORDED, in_order
+from lessons.u16.relax import as_function, expression, matches
 from lessons.u16.tile import launch
 
 BY_XLA, BY_IREE, BY_TVM, BY_TRITON = (
     recorded(__file__, f"{name}.txt") for name in ("xla", "iree", "tvm", "triton")
 )
+LEVELS = ("TTIR", "TTGIR", "PTX")
 ATTENTION = {  # the launches of softmax(QK^T / 8)V in each system, by what their names say
     "ours": r"^(matmul_mul_0|reduce_max_sub_exp_reduce_sum_div_0|matmul_0)$",
     "IREE": r"matmul\w*_4x128x128x64|softmax|matmul\w*_4x128x64x128|matmul\w*_128x4x64x128",
@@ -103,13 +105,15 @@ def lines_of(name: str, before: int) -> str:
     """Some lines of the block's StableHLO that end with the line of a value."""
     lines = [line.strip() for line in BY_XLA["stablehlo"].splitlines()]
     at = next(k for k, line in enumerate(lines) if line.startswith(f"{name} = "))
-    return "\n".join(line[:110] for line in lines[at - before : at + 1])
+    cut = [line if len(line) <= 106 else f"{line[:102]} ..." for line in lines]
+    return "\n".join(cut[at - before : at + 1])
 
 
 def phases(text: str) -> str:
-    """A StableHLO program after three phases of IREE, or the recorded one."""
+    """A StableHLO program after three phases of IREE; without IREE, what is recorded of `SMALL`."""
     if words := lacking(peer("iree")):
-        return f"{BY_IREE['phases']}({BY_IREE.words}; {words})"
+        other = "" if text == live.SMALL else ", of the program with tanh, not of yours"
+        return f"{BY_IREE['phases']}({BY_IREE.words}{other}; {words})"
     return "".join(f"{name}\n{live.phase(text, name)}" for name in live.PHASES)
 
 
@@ -151,7 +155,10 @@ def _rewritten(text: str) -> dict[str, Any]:
 
 
 def rewrite_table(text: str) -> Picture:
-    """What TVM launches for the block before and after a rewrite."""
+    """What TVM launches for the block before and after a rewrite. ValueError if it finds none."""
+    pattern = expression(text, "before")
+    if len(pattern) != 3 or not matches(pattern, expression(block_text(), "main")):
+        raise ValueError("`before` does not stand in the block, so TVM rewrites nothing")
     here = not lacking(peer("tvm"))
     found = _rewritten(text) if here else BY_TVM.data("rewritten")
     rows = [["before", len(found["before"]), ", ".join(found["before"])],
@@ -161,12 +168,20 @@ def rewrite_table(text: str) -> Picture:
 
 
 def tiles_table() -> Picture:
-    """Products of Triton on a GPU, by tile."""
+    """Products of Triton on a GPU, by tile, the slowest first."""
+    found = sorted(BY_TRITON.data("tiles"), key=lambda row: row[5])
     rows = [[f"{m} x {n} x {k}", warps, stages, flops, regs, shared]
-            for m, n, k, warps, stages, flops, regs, shared in BY_TRITON.data("tiles")]  # fmt: skip
-    rows.append(["the vendor's library", "", "", BY_TRITON.data("vendor"), "", ""])
+            for m, n, k, warps, stages, flops, regs, shared in found]  # fmt: skip
+    rows.append(["cuBLAS", "", "", BY_TRITON.data("vendor"), "", ""])
     heads = ["tile", "warps", "stages", "TFLOP/s", "registers", "shared bytes"]
-    return table(rows, heads, f"f16, 4096: {BY_TRITON.words}", exact=heads[1:])
+    title = f"two matrices of 4096 x 4096 numbers in f16, {BY_TRITON.words}"
+    return table(rows, heads, title, exact=heads[1:])
+
+
+def levels() -> str:
+    """`tl.exp(v - m)` in TTIR, in TTGIR and in PTX."""
+    parts = [f"{name}\n{indent(BY_TRITON[f'exp in {name}'], '    ')}" for name in LEVELS]
+    return f"{''.join(parts)}({BY_TRITON.words})"
 
 
 def ptx_table() -> Picture:
@@ -186,16 +201,15 @@ def bill(softmaxes: Any, dispatches: Any, normalize: str) -> Picture:
     x = np.ones((4, 781), np.float32)
     run = launch(normalize, "normalize", 4, x.shape, x, 781, 1024)
     right = sum(
-        kinds_of(dispatches(copy.deepcopy(case.program)), case.program) == case.kinds
+        in_order(dispatches(copy.deepcopy(case.program)), case.program) == case.groups
         for case in RECORDED
     )
-    alone = sum(len(case.kinds) == len(case.program) - 2 for case in RECORDED)  # two are inputs
+    alone = sum(len(case.groups) == len(case.program) - 2 for case in RECORDED)  # two are inputs
     rows: list[list[str | int]] = [
         ["softmaxes found in the block", 0, len(softmaxes(copy.deepcopy(block_rows()))), 1],
-        [f"programs of {len(RECORDED)} with IREE's number of dispatches", alone, right,
-         len(RECORDED)],
-        ["numbers moved for 4 rows of 781, normalized", 4 * x.size, run.loaded + run.stored,
-         2 * x.size],
+        [f"of {len(RECORDED)} programs, grouped as IREE does", alone, right, len(RECORDED)],
+        ["numbers moved to normalize 4 rows of 781 (before: in three passes)", 4 * x.size,
+         run.loaded + run.stored, 2 * x.size],
     ]  # fmt: skip
-    heads = ["", "before (without it, or in three passes)", "with yours", "best known"]
+    heads = ["", "before", "with yours", "best known"]
     return bill_of(rows, heads)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+import struct
 
 import numpy as np
 import pytest
@@ -66,8 +68,8 @@ def test_why_irees_numbers_differ():
 
 def test_the_rules_predict_every_recorded_program():
     answer = slot("u16.dispatches").reference
-    for program, kinds in dispatches.RECORDED:
-        assert dispatches.kinds_of(answer(program), program) == kinds
+    for program, groups in dispatches.RECORDED:
+        assert dispatches.in_order(answer(program), program) == groups
 
 
 def test_the_vector_loop_is_the_schedule():
@@ -82,6 +84,10 @@ def test_the_exchanges_of_two_reductions():
     counts = wild.BY_TRITON.data("ptx")
     assert counts["shfl.sync.bfly.b32"] == 2 * (math.log2(32) + math.log2(4)) == 14
     assert counts["ld.global.b32"] == counts["st.global.b32"] == 1024 / 128
+    kinds = {line.split()[0] for line in wild.BY_TRITON["exp in PTX"].splitlines()}
+    assert all(counts[kind] == 1024 / 128 for kind in kinds)
+    (factor,) = struct.unpack("!f", bytes.fromhex("3FB8AA3B"))
+    assert factor == np.float32(math.log2(math.e))
     speeds = [row[5] for row in wild.BY_TRITON.data("tiles")]
     assert 20 <= max(speeds) / speeds[0] < 21
 
@@ -91,6 +97,19 @@ def test_every_row_of_the_table_has_a_fact():
     assert set(cells) == set(hardware.DEVICES)
     assert all(1 <= n <= len(hardware.FACTS) for row in cells.values() for n in row.values())
     assert str(len(hardware.FACTS)) in hardware.facts_text()
+    assert all(re.search(r"20\d\d-\d\d-\d\d$", fact.day) for fact in hardware.FACTS)
+
+
+def test_what_tvms_fact_says_of_this_package(missing):
+    installed("tvm", wild.BY_TVM, missing)
+    import tvm  # need not be installed
+
+    made = {kind: tvm.get_global_func(f"target.build.{kind}", allow_missing=True) is not None
+            for kind in ("llvm", "cuda", "rocm", "opencl", "c", "vulkan", "metal")}  # fmt: skip
+    words = next(fact.words for fact in hardware.FACTS if fact.source == "run here")
+    has, _, lacks = words.partition("; the package")
+    assert set(made) - set(re.findall(r"\w+", has)) == set(made) & set(re.findall(r"\w+", lacks))
+    assert {kind for kind, there in made.items() if not there} == {"vulkan"}
 
 
 # ── the texts ──
@@ -101,11 +120,11 @@ def test_every_row_of_the_table_has_a_fact():
     ("def f(x) return x", "no Python"),
     ("x = 1", "only imports"),
     ("def g(x): return x", "must define `f`"),
-    ("def f(x, y): return x", "takes 1 arguments"),
+    ("def f(x, y): return x", "gets 1 arguments"),
     ("def f(x):\n  while True: pass", "line 2: this statement"),
     ("def f(x): return ().__class__", "not known"),
-    ("def f(x): return tl.__class__", "not known"),
-    ("def f(x): return tl._run", "not known"),
+    ("def f(x): return tl.__class__", "`tl.__class__` is none of"),
+    ("def f(x): return tl._run", "`tl._run` is none of"),
     ("def f(x): return open('/etc/passwd')", "not known"),
     ("def f(x): return [k for k in range(9)]", "not known"),
     ("def f(x): return (lambda: 1)()", "not known"),
@@ -117,7 +136,14 @@ def test_every_row_of_the_table_has_a_fact():
     ("def f(x): return tl.arange(0, 100000)", "power of two"),
     ("def f(x): return tl.arange(0, 65536)[:, None] * tl.arange(0, 65536)[None, :]", "at once"),
     ("def f(x): return x / 0", "division by zero"),
-    ("def f(x): return f(x)", "not known"),
+    ("def f(x): return f(x)", "depth"),
+    ("def g(x): return f(x)\ndef f(x): return g(x)", "depth"),
+    ("def g(x, y): return x\ndef f(x): return g(x)", "`g` gets 1 arguments and has 2"),
+    ("def g(x, y): return x\ndef f(x): return g(x, x=x)", "`g` gets 2 arguments and has 2"),
+    ("def f(x): return x.__class__", "not known"),
+    ("def f(x): return x.tobytes()", "`x.tobytes..` is none of program_id"),
+    ("def f(x): return (1).to(x)", "a cast is to"),
+    ("def f(x): return x.real", "not known"),
 ])  # fmt: skip
 def test_a_text_can_do_nothing_but_compute(text, words):
     with pytest.raises(ValueError, match=words):
@@ -188,7 +214,7 @@ def _value(row, given, rng):
         order = np.argsort(row["dims"])
         return np.broadcast_to(given[0].transpose(order).reshape(shape), row["shape"])
     with np.errstate(all="ignore"):
-        if len(given) == 1 or row["op"] == "sqrt":
+        if len(given) == 1:
             return unary[row["op"]](given[0])
         return binary[row["op"]](*given)
 
@@ -196,7 +222,12 @@ def _value(row, given, rng):
 def test_where_nothing_is_installed_the_recordings_are_shown(monkeypatch):
     monkeypatch.setattr(wild, "lacking", lambda found: f"{found.name} is missing")
     assert wild.BY_IREE.words in wild.phases(live.SMALL)
-    assert wild.BY_TVM.words in str(wild.rewrite_table(""))
+    other = wild.phases(live.SMALL.replace("tanh", "negate"))
+    assert "not of yours" in other and "not of yours" not in wild.phases(live.SMALL)
+    assert wild.BY_TVM.words in str(wild.rewrite_table(slot("u16.attention").reference()))
+    for answer in ("return q", "return R.nn.softmax(q, axis=2)"):
+        with pytest.raises(ValueError, match="`before` does not stand in the block"):
+            wild.rewrite_table(f"def before(q, k, v):\n  {answer}")
 
 
 # ── the recordings ──

@@ -83,7 +83,8 @@ def attention() -> str:
 
     `before` is what the block above computes, operation by operation, from the results of the three
     `reshape` to the last `permute_dims`; q, k and v are these results, [1, 128, 4, 64]. It uses the
-    attributes that stand there, but for `out_dtype`, which may be left out.
+    attributes that stand there, but for the types (`out_dtype` and the constant's "float32"), which
+    may be left out.
 
     `after` computes the same with one `R.nn.attention` and nothing else. This operation takes
     query, key and value as [batch, tokens, heads, size] and returns such an array; its products are
@@ -113,8 +114,8 @@ def normalize() -> str:
     returns  the text of a function `normalize(out, x, n, BLOCK: tl.constexpr)`
 
     x and out have rows of n numbers. Program r reads row r and writes (v - m) / sqrt(s + 0.00001)
-    for each number v of it, where m is the mean of the row, and s is the mean of (v - m)². BLOCK is
-    a power of two, and n or more; nothing outside of the row is read or written.
+    for each number v of it, where m is the mean of the row, and s is the mean of (v - m)². A block
+    has BLOCK lanes, a power of two, and n or more; nothing outside of the row is read or written.
 
     Each number of x is loaded once, and each of out is stored once. Results are right to 0.001,
     even where m is a thousand times as large as the root of s.
@@ -193,9 +194,9 @@ def paths() -> dict[str, dict[str, int]]:
 def advice() -> Rubric:
     """Two teams ask which compiler to use. One serves a transformer with a new kind of attention
     on MI300X cards. The other puts a small convolutional network on a Cortex-M with 256 KB of
-    memory. For each, choose from your table and the facts, cite the facts by number, and name what
-    your choice costs the team. Then say what empty rows of your table have in common, and what that
-    means for somebody who designs a chip. Write five to eight sentences.
+    memory. For each, choose from your table, or what else a fact offers; cite the facts by number,
+    and name what your choice costs the team. Then say what empty rows of your table have in common,
+    and what that means for somebody who designs a chip. Write five to eight sentences.
     """
     return Rubric(
         criteria="0.5 points: a choice for the MI300X with its fact: Triton (6) for a "
@@ -204,9 +205,10 @@ def advice() -> Rubric:
         "compiled as separate products and a softmax until somebody adds a pattern). "
         "0.5 points: a choice for the Cortex-M with its fact: TFLM (12), TVM's C (7) or IREE's "
         "bare metal (5), and what it costs (an interpreter and kernels for TFLM; no runtime or "
-        "tuning for microcontrollers in TVM any more, 8; an own linker script and toolchain in "
-        "IREE). 0.5 points: the empty rows are reached by the maker's compiler alone (9, 10, 11), "
-        "which takes whole models and decides itself; no general compiler emits code for them. "
+        "tuning for microcontrollers in TVM any more, 8; your own linker script and toolchain in "
+        "IREE). 0.5 points: the empty rows are reached through the maker's compiler (9, 10, 11), "
+        "which takes whole models and decides itself; none of the four emits code for them, though "
+        "Gaudi takes single kernels in TPC-C. "
         "0.5 points: the conclusion, such as: publish an instruction set or a plugin interface "
         "(PJRT, LLVM, a dialect), or write and keep a whole compiler; or an accelerator whose "
         "operations fit the common ones can be reached from existing compilers.",
@@ -217,10 +219,11 @@ def advice() -> Rubric:
                    "For the Cortex-M I take TFLM (12), whose core takes 16 KB and needs no "
                    "operating system; it costs an interpreter, and operations without a kernel for "
                    "this processor are slow. TVM's C (7) would do without an interpreter, but the "
-                   "runtime for microcontrollers is gone (8). The empty rows have a compiler of "
-                   "their maker (9, 10, 11), which is closed to others: no instruction set to "
-                   "generate code for. Who designs a chip must either write all of a compiler, or "
-                   "offer what others can target, like a PJRT plugin or a backend of LLVM."),
+                   "runtime for microcontrollers is gone (8). The empty rows are reached "
+                   "through their maker's compiler (9, 10, 11), which takes whole models; only "
+                   "Gaudi lets others add kernels. Who designs a chip must either write all of a "
+                   "compiler, or offer what others can target, like a PJRT plugin or a backend of "
+                   "LLVM."),
             Sample(1, "Triton for the MI300X because it supports AMD GPUs (6), though kernels are "
                    "written by hand. TFLM for the microcontroller because it is small (12). The "
                    "empty rows are special chips that do not have good software."),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import random
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -119,24 +118,25 @@ class Writer:
         """Like a softmax, but for one thing."""
         e, rest, shape = self.exponential(x, axis), self.rest(x, axis), self.shape(x)
         kind = self.rng.choice(list(MISSES))
+        alike = [k for k in rest if shape[k] == shape[axis]]
+        if kind == "swapped" and (len(rest) < 2 or shape[rest[0]] != shape[rest[1]]):
+            kind = "elsewhere"
+        if kind == "elsewhere" and not alike:
+            kind = "maximum"
         name = MISSES[kind][0](self, x, e, axis, rest, shape)
         self.near[name] = MISSES[kind][1]
         return name
 
 
 def _elsewhere(w: Writer, x: str, e: str, axis: int, rest: list[int], shape: list[int]) -> str:
-    """The sum runs along another axis of the same length, or the axes that stay change places."""
-    other = [k for k in rest if shape[k] == shape[axis]]
-    if not other:
-        return _max(w, x, e, axis, rest, shape)
-    taken = w.rng.choice(other)
+    """The sum is repeated along another axis of the same length."""
+    taken = w.rng.choice([k for k in rest if shape[k] == shape[axis]])
     axes = [axis if k == taken else k for k in rest]
     return w.add("divide", e, w.repeated(w.reduced(e, [axis]), shape, axes))
 
 
 def _swapped(w: Writer, x: str, e: str, axis: int, rest: list[int], shape: list[int]) -> str:
-    if len(rest) < 2 or shape[rest[0]] != shape[rest[1]]:
-        return _elsewhere(w, x, e, axis, rest, shape)
+    """Two of the axes that stay change places."""
     axes = [rest[1], rest[0], *rest[2:]]
     return w.add("divide", e, w.repeated(w.reduced(e, [axis]), shape, axes))
 
@@ -177,7 +177,8 @@ def _shifted(w: Writer, x: str, e: str, axis: int, rest: list[int], shape: list[
     """Something happens to the sum on its way."""
     total = w.reduced(e, [axis])
     if w.rng.random() < 0.5:
-        total = w.add(w.rng.choice(("add", "sqrt", "negate")), total, total)
+        op = w.rng.choice(("add", "sqrt", "negate"))
+        total = w.add(op, *[total] * (2 if op == "add" else 1))
         return w.add("divide", e, w.repeated(total, shape, rest))
     wide = w.repeated(total, shape, rest)
     return w.add("divide", e, w.add("add", wide, wide))
@@ -212,27 +213,40 @@ def written(seed: int, parts: int) -> Writer:
     return w
 
 
+def needed(program: Program, name: str) -> Program:
+    """The rows that a value depends on, or all if there is no such value."""
+    names = {name} if name in program else set(program)
+    for other, row in reversed(program.items()):
+        if other in names:
+            names.update(row["operands"])
+    return {other: row for other, row in program.items() if other in names}
+
+
 def as_it_must(softmaxes: Any, program: Program, due: dict[str, int],
                near: dict[str, str] | None = None) -> None:  # fmt: skip
     """The answer for a program is this."""
     got = softmaxes(copy.deepcopy(program))
-    wrong = partial(Wrong, program=shown(program))
+
+    def wrong(problem: str, about: str = "", **more: Any) -> Wrong:
+        """Shows of the program what that value depends on, or all of it."""
+        return Wrong(problem, program=shown(needed(program, about)), **more)
+
     if not isinstance(got, dict) or not all(isinstance(name, str) for name in got):
         raise wrong("The answer must be a dict with names.", got=returned(got), spec=FORM)
     for name, axis in got.items():
         if name not in due:
             why = (near or {}).get(name, FIND)
             problem = f"{name} is no softmax." if name in program else f"No value is called {name}."
-            raise wrong(problem, got=returned(got), expected=repr(due), spec=why)
+            raise wrong(problem, name, got=returned(got), expected=repr(due), spec=why)
         if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
-            raise wrong("An axis must be a whole number.", got=returned(axis), spec=FORM)
+            raise wrong("An axis must be a whole number.", name, got=returned(axis), spec=FORM)
         if axis != due[name]:
-            raise wrong(f"The axis of {name} is another one.", got=str(axis),
+            raise wrong(f"The axis of {name} is another one.", name, got=str(axis),
                         expected=str(due[name]), spec=FORM)  # fmt: skip
     for name in due:
         if name not in got:
-            raise wrong(f"{name} is a softmax and must be found.", got=returned(got),
-                        expected=repr(due), spec=DIVIDE)  # fmt: skip
+            raise wrong(f"{name} is a softmax and must be found.", name, got=returned(got),
+                        expected=repr(due), spec=FIND)  # fmt: skip
 
 
 @checks("u16.softmaxes", spec=ALL)

@@ -12,7 +12,7 @@ from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
-from lessons.u16.dispatches import EVIDENCE, RECORDED, Case, kinds_of, shown
+from lessons.u16.dispatches import EVIDENCE, RECORDED, Case, braces, in_order, shown
 
 GROUP = "Group the operations of a program as IREE forms dispatches"
 LISTS = "lists of names, one for each dispatch"
@@ -50,10 +50,9 @@ def as_it_must(dispatches: Any, programs: Sequence[Case]) -> str:
                 if out:
                     raise wrong(f"{name} is read by {out[0]}, which is in another dispatch.",
                                 got=returned(groups), spec=LAST)  # fmt: skip
-        if (found := kinds_of(groups, case.program)) != case.kinds:
-            due = f"{len(case.kinds)} dispatches: {case.kinds}"
-            raise wrong("IREE forms other dispatches.", got=f"{returned(groups)}\n{found}",
-                        expected=due, spec=RULES)  # fmt: skip
+        if (found := in_order(groups, case.program)) != case.groups:
+            raise wrong("IREE forms other dispatches.", got=braces(found),
+                        expected=braces(case.groups), spec=RULES)  # fmt: skip
     return f"{len(programs)} programs"
 
 

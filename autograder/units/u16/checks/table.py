@@ -49,7 +49,7 @@ def each_cell(paths):
         for compiler in COMPILERS:
             have, want = got[name].get(compiler), due[name].get(compiler)
             if have is not None and want is None:
-                raise wrong(f"Fact {have} says of no way from {compiler} to this device.",
+                raise wrong(f"Fact {have} names no way from {compiler} to this device.",
                             got=FACTS[have - 1].words, spec=WAY)  # fmt: skip
             if have is None and want is not None:
                 raise wrong(f"There is a way from {compiler} to this device.", spec=EACH)

@@ -28,6 +28,15 @@ mutants(
     # before the elementwise operations are in groups
     roots_first=lambda program: _roots_first(program),
     the_last_reader_only=("for reader in group:", "for reader in list(group)[-1:]:"),
+    # the last of two products takes the elementwise operation that reads both
+    the_last_product_first=("for name in group:", "for name in list(group)[::-1]:"),
+    products_before_sums=("for name in group:", "for name in sorted(group, key=lambda n: "
+                          "program[n]['op']):"),
+    sums_before_products=("for name in group:", "for name in sorted(group, key=lambda n: "
+                          "program[n]['op'], reverse=True):"),
+    fewest_readers_first=("for name in group:", "for name in sorted(group, key=lambda n: "
+                          "sum(n in row['operands'] for row in program.values())):"),
+    in_order_of_names=("for name in group:", "for name in sorted(group):"),
     names_once_more=(RESULT, "return list(group.values())"),
     with_the_inputs=(" if row['op'] != 'input'", ""),
     a_dict=(RESULT, "return {names[0]: len(names) for names in group.values()}"),
@@ -84,7 +93,6 @@ def with_numbers(program):
 alternatives(
     "u16.dispatches",
     as_tuples=(RESULT, "return tuple({id(n): tuple(n) for n in group.values()}.values())"),
-    the_last_product_first=("for name in group:", "for name in list(group)[::-1]:"),
 )
 
 FIRST, LAST = "the first one reads inputs only", "nothing reads the last one"
@@ -92,7 +100,6 @@ ANY, ONE = "groups may join in any order", "all of them are one group"
 for before, after, why in (
     ("for reader in group:", "reversed(list(group))", ANY),
     ("for reader in group:", "list(group)[1:]", FIRST),
-    ("for name in group:", "reversed(list(group))", ANY),
     ("for name in group:", "list(group)[:-1]", LAST),
     ("in program.items()", "list(program.items())[1:]", "the first row is an input"),
     ("in program[reader]['operands']:", "reversed(list(program[reader]", ANY),

@@ -35,6 +35,16 @@ mutants(
     weights_and_value_changed_places=("R.matmul(weights, value)", "R.matmul(value, weights)"),
     after_alone=("def before(q, k, v)", "def pattern(q, k, v)"),
     with_the_whole_block=("def before(q, k, v)", "def before(x, q, k, v)"),
+    # both compute the right numbers on arrays, and are no operations of R
+    divided_by_a_number=('R.divide(products, R.const(8.0, "float32"))', "products / 8.0"),
+    query_times_a_number=(AFTER, "R.nn.attention(q * 0.125, k, v, scale=1.0)"),
+    after_in_another_function=(
+        f"return {AFTER}", "return all_of_it(q, k, v)\\n\\n"
+        "    def all_of_it(q, k, v):\\n"
+        "        swapped = R.permute_dims(q, axes=[0, 2, 1, 3])\\n"
+        "        return R.nn.attention(R.permute_dims(swapped, axes=[0, 2, 1, 3]), k, v)",
+    ),
+    a_whole_number=('R.const(8.0, "float32")', "R.const(8)"),
     both_alike=(f"return {AFTER}", "query = R.permute_dims(q, axes=[0, 2, 1, 3])\\n"
                 "        return R.nn.attention(q, k, v)"),
 )  # fmt: skip
@@ -42,6 +52,15 @@ alternatives(
     "u16.attention",
     the_default_scale=(", scale=0.125", ""),
     attributes_by_position=("axes=[0, 1, 3, 2]", "[0, 1, 3, 2]"),
+    a_constant_without_a_type=('R.const(8.0, "float32")', "R.const(8.0)"),
+    operands_by_name=("R.nn.attention(q, k, v", "R.nn.attention(query=q, key=k, value=v"),
+    with_a_function_beside=(
+        "R.permute_dims(q, axes=[0, 2, 1, 3])",
+        "heads(q)",
+        "\\n    def after",
+        "\\n    def heads(x):\\n"
+        "        return R.permute_dims(x, axes=[0, 2, 1, 3])\\n\\n    def after",
+    ),
     with_out_dtype=("R.matmul(query, key)", 'R.matmul(query, key, out_dtype="float32")'),
 )
 
@@ -74,6 +93,13 @@ mutants(
                   "other=0.0) - m, 0.0)"),
     lanes_of_n_numbers=("tl.arange(0, BLOCK)", "tl.arange(0, n)"),
     the_largest_instead_of_the_mean=("m = tl.sum(v, 0) / n", "m = tl.max(v, 0)"),
+    # the block of the example, whatever BLOCK is
+    always_1024_lanes=("tl.arange(0, BLOCK)", "tl.arange(0, 1024)"),
+    as_many_lanes_as_there_can_be=("tl.arange(0, BLOCK)", "tl.arange(0, 65536)"),
+    # Triton: arange's arguments must be of type tl.constexpr
+    a_size_that_comes_later=("BLOCK: tl.constexpr", "BLOCK"),
+    zeros_are_outside=(WHERE, "d = tl.where(v != 0.0, v - m, 0.0)"),
+    the_small_number_at_least=("s + 0.00001", "tl.maximum(s, 0.00001)"),
     another_name=("\\n    def normalize(out", "\\n    def kernel(out"),
     in_place=("tl.store(out +", "tl.store(x +"),
 )  # fmt: skip
@@ -81,5 +107,13 @@ alternatives(
     "u16.normalize",
     with_rsqrt=("d / tl.sqrt(s + 0.00001)", "d * tl.rsqrt(s + 0.00001)"),
     the_mask_as_a_number=(WHERE, "d = (v - m) * inside"),
+    the_mask_in_f32=(WHERE, "d = (v - m) * inside.to(tl.float32)"),
+    the_root_of_math=("tl.sqrt", "tl.math.sqrt"),
+    sums_as_methods=("tl.sum(d * d, 0)", "(d * d).sum(0)"),
+    a_mean_beside=(
+        "m = tl.sum(v, 0) / n", "m = mean(v, n)",
+        "\\n    def normalize", "\\n    def mean(v, n):\\n        return tl.sum(v, 0) / n\\n\\n"
+        "    def normalize",
+    ),
     the_pointer_moves=("x + row * n + cols", "x + (row * n + cols)"),
 )  # fmt: skip
