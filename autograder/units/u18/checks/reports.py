@@ -154,7 +154,7 @@ def the_recorded_run_supports_them(claims):
         if weak:
             raise Wrong("The claim is weaker than it may be.", program=returned(one),
                         got=f"the recorded run has {least:.4g}", spec=WEAK)  # fmt: skip
-    return "three claims, supported by the recorded run"
+    return "the recorded run supports them; a second run, which the grader has, has yet to do so"
 
 
 background("u18.claims", AGAIN, because="the hidden check has it")
@@ -171,10 +171,10 @@ FOR_AB = 'For degree 0, "AB" is right; for degree 1, "AB" is wrong, because B al
 
 @checks("u18.turns", spec=["degree   from 0 to 6", IN_WHICH, LETTERS, DRIFT, SAME, ANY, FOR_AB])
 def no_drift_favours_either(turns):
-    """Degrees 0, 1, 2, 3 and 5."""
-    for degree in (0, 1, 2, 3, 5):
+    """Degrees 0 to 6."""
+    for degree in range(7):
         balanced(turns, degree)
-    return "degrees 0, 1, 2, 3 and 5"
+    return "degrees 0 to 6"
 
 
 def balanced(turns: Any, degree: int) -> None:
@@ -182,10 +182,13 @@ def balanced(turns: Any, degree: int) -> None:
     call = f"turns({degree})"
     with shows(call):
         got = turns(degree)
-    if not isinstance(got, str) or not set(got) <= {"A", "B"} or not 0 < len(got) <= 256:
+    if not isinstance(got, str) or not set(got) <= {"A", "B"} or not got:
         raise Wrong(
             "The answer must be a text of A and B.", program=call, got=returned(got), spec=LETTERS
         )
+    if len(got) > 256:
+        raise Wrong("The text is too long.", program=call, got=f"{len(got)} letters",
+                    expected="at most 256", spec=LETTERS)  # fmt: skip
     if 2 * got.count("A") != len(got):
         raise Wrong("A and B must run equally often.", program=call, got=got, spec=LETTERS)
     for power in range(1, degree + 1):
