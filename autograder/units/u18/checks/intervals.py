@@ -95,8 +95,8 @@ def ranks(interval: Any, seed: int) -> None:
             raise Wrong(
                 "An interval that leaves so many ratios out misses the true one too often.",
                 program=f"{count} rounds",
-                got=f"{below} ratios lie below the interval and {above} above it; so few of "
-                f"{count} ratios lie on one side of the true ratio in {misses:.1%} of all cases",
+                got=f"ratios below the interval: {below}, above it: {above}; so few of {count} "
+                f"lie on one side of the true ratio in {misses:.1%} of all cases",
                 expected="at most 5 %",
                 spec=COVERS,
             )

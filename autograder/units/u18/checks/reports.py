@@ -49,7 +49,7 @@ def each_log_has_its_word(faults):
     wrong = [number for number in right if got[number] != right[number]]
     if wrong:
         raise Wrong(f"{len(wrong)} of the eight words {'is' if len(wrong) == 1 else 'are'} wrong.",
-                    got=returned(got), spec=WHICH)  # fmt: skip
+                    got=returned(got), spec=THE_ONE)  # fmt: skip
     return "eight logs"
 
 
@@ -214,13 +214,19 @@ TIES = "If several take equally long, the one that comes first in `compiling` is
 
 @st.composite
 def offers(draw: DrawFn, most: int = 5) -> tuple[dict[str, float], dict[str, float], int]:
-    """Whole numbers of 1/8 s, so that nothing is rounded, and many that come out alike."""
+    """Whole numbers of 2**-20 s, so that no sum is rounded. Many totals are equal, or a unit or two
+    apart, which is a millionth of a second or two."""
     names = draw(st.permutations(["course", "torch", "tvm", "iree", "b", "a", "jax"]))
     names = names[: draw(st.integers(1, most))]
-    most_of_it = draw(st.sampled_from([40, 40, 8000]))
-    compiling = {name: draw(st.integers(0, most_of_it)) / 8 for name in names}
-    running = {name: draw(st.integers(1, 12)) / 8 for name in sorted(names)}
-    return compiling, running, draw(st.sampled_from([0, 1, 2, 3, 5, 10, 100, 10**6]))
+    runs = draw(st.sampled_from([0, 1, 2, 3, 5, 10, 100, 10**6]))
+    running = {name: draw(st.integers(1, 300)) for name in sorted(names)}
+    total = max(running.values()) * runs + draw(st.sampled_from([0, 2, 1000, 2**28]))
+    compiling = {}
+    for name in names:
+        apart = st.one_of(st.sampled_from([0, 0, 1, 2, 500]), st.integers(0, 2**28))
+        compiling[name] = total - running[name] * runs + draw(apart)
+    unit = 2.0**-20
+    return {n: compiling[n] * unit for n in names}, {n: t * unit for n, t in running.items()}, runs
 
 
 @checks("u18.pays", given=offers(), examples=100, what="random systems",
@@ -244,8 +250,8 @@ def the_least_in_all(pays, given):
                 raise Wrong(
                     "Another one comes first." if tied else "Another one takes less time.",
                     program=call,
-                    got=f"{got}: {totals[got]:g} s",
-                    expected=f"{name}: {total:g} s",
+                    got=f"{got}: {totals[got]:.10g} s",
+                    expected=f"{name}: {total:.10g} s",
                     spec=TIES if tied else NAME,
                 )
             return
