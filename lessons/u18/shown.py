@@ -52,7 +52,7 @@ def opening() -> str:
     )
 
 
-def runs_plot(machine: Machine, number: int = 1000) -> Any:
+def runs_plot(machine: Machine, number: int = 500) -> Any:
     """So many single runs of the first engine, each at the moment at which it began."""
     times = []
     while len(times) < number:
@@ -154,8 +154,12 @@ def misses_table(yours: Interval) -> Any:
 
 def widths_plot(yours: Interval, number: int = 60) -> Any:
     """How wide intervals are, by the number of rounds."""
-    curves = {kind: [(float(count), width(yours, count, kind, number))
-                     for count in (6, 8, 12, 20, 35, 60, 100, 200)] for kind in KINDS}  # fmt: skip
+    counts = (6, 8, 12, 20, 35, 60, 100, 200)
+    curves = {kind: [(float(count), wide) for count in counts
+                     if 0 < (wide := width(yours, count, kind, number)) < math.inf]
+              for kind in KINDS}  # fmt: skip
+    if not all(curves.values()):
+        return "Some kinds have no interval that is finite and wider than nothing."
     return lines(curves, "rounds (count)", "width of the interval (%)",
                  "What so many rounds can tell apart", log="xy")  # fmt: skip
 
@@ -228,24 +232,26 @@ def itself(model: str) -> float:
 
 
 def _changes(model: str) -> dict[str, float]:
-    """For each system, how much longer one half of its rounds took than the other half."""
+    """How much longer one half of a system's rounds took than the other, the largest first."""
     changes = {}
     for system in FULL.data[model]:
         rounds = FULL.rounds(model, system)
         half = len(rounds) // 2
         off = abs(math.log(median(rounds[-half:]) / median(rounds[:half])))
         changes[system] = math.exp(off) - 1
-    return changes
+    return dict(sorted(changes.items(), key=lambda one: -one[1]))
+
+
+def halves(model: str) -> str:
+    """By how much the two halves of each system's rounds differ, the largest change first."""
+    return ", ".join(f"{s} {100 * change:.2g} %" for s, change in _changes(model).items())
 
 
 def rounds_plot(model: str) -> Any:
     """Every round of the five systems that changed most, beside its own median."""
-    changes = _changes(model)
-    systems = sorted(changes, key=lambda system: -changes[system])[:MOST]
-    curves = {f"{s} ({100 * changes[s]:.2g} %)": _beside_its_median(FULL.rounds(model, s))
-              for s in systems}  # fmt: skip
+    curves = {s: _beside_its_median(FULL.rounds(model, s)) for s in [*_changes(model)][:MOST]}
     return lines(curves, "round (number)", "time / its median (ratio)",
-                 f"{model}, round after round: by how much each changed")  # fmt: skip
+                 f"{model}, round after round: those that changed most")  # fmt: skip
 
 
 def _beside_its_median(rounds: Sequence[float]) -> list[tuple[float, float]]:
