@@ -94,8 +94,8 @@ class Machine:
             raise ValueError(f"a timer runs its engine a whole number of times, got {number!r}")
         if self.now + number * self.costs[engine] > BEYOND * self.seconds:
             raise ValueError(
-                f"{number:,} runs more take far longer than the {self.seconds:g} seconds that there "
-                "are: after timer(n), n times as many seconds have passed as it returned"
+                f"{number:,} runs more take far longer than the {self.seconds:g} seconds that "
+                "there are: after timer(n), n times as many seconds have passed as it returned"
             )
         begin = self.now
         work = int(number) * self.costs[engine] * self._noise(int(number))

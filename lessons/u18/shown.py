@@ -63,8 +63,9 @@ def runs_plot(machine: Machine, number: int = 500) -> Any:
     true = 1e3 * machine.costs[0]
     plot.axes.lines[0].set_markersize(2.5)
     plot.axes.axhline(true, color=COLOUR["removed-text"], linestyle="--")
-    plot.axes.annotate(f"its true cost: {true:.2f} ms", (times[-1][0], true), (0, -5), ha="right",
-                       va="top", textcoords="offset points", color=COLOUR["removed-text"])  # fmt: skip
+    where = {"ha": "right", "va": "top", "textcoords": "offset points"}
+    plot.axes.annotate(f"its true cost: {true:.2f} ms", (times[-1][0], true), (0, -5),
+                       color=COLOUR["removed-text"], **where)  # fmt: skip
     return plot
 
 
@@ -201,9 +202,10 @@ def model_table(model: str, base: str = "course") -> Any:
         low, high = interval(FULL.rounds(model, base), FULL.rounds(model, system))
         said = f"{low:.3f} to {high:.3f}" if system != base else ""
         told = _told(model, base, system) if system != base else ""
-        rows.append([system, FULL.ms(model, system), said, told,
-                     _told(model, above, system) if above else "", FULL.compiling(model, system),
-                     round(FULL.megabytes(model, system)), FULL.kernels(model, system)])  # fmt: skip
+        beside = _told(model, above, system) if above else ""
+        costs = FULL.compiling(model, system), round(FULL.megabytes(model, system))
+        rows.append([system, FULL.ms(model, system), said, told, beside, *costs,
+                     FULL.kernels(model, system)])  # fmt: skip
         above = system
     heads = ["system", "ms", f"{base} / system", f"than {base}", "than the row above",
              "compile (s)", "peak (MB)", "kernels"]  # fmt: skip
@@ -261,14 +263,16 @@ def _beside_its_median(rounds: Sequence[float]) -> list[tuple[float, float]]:
 def alike(model: str, apart: int = 3) -> str:
     """Of the systems whose numbers of kernels are at most so far apart, the largest group; and how
     far apart their times are."""
-    systems = FULL.systems(model)
-    groups = [[s for s in systems if 0 <= FULL.kernels(model, s) - FULL.kernels(model, one) <= apart]
-              for one in systems]  # fmt: skip
+    kernels = {system: FULL.kernels(model, system) for system in FULL.systems(model)}
+    groups = [[s for s in kernels if least <= kernels[s] <= least + apart]
+              for least in kernels.values()]  # fmt: skip
     group = max(groups, key=len)
-    counts = sorted({FULL.kernels(model, system) for system in group})
+    counts = sorted(kernels[system] for system in group)
     slowest = FULL.ms(model, group[-1]) / FULL.ms(model, group[0])
-    return (f"{len(group)} systems run it in {counts[0]} to {counts[-1]} kernels: "
-            f"{'; '.join(group)}.\nThe last of them takes {slowest:.2g} times as long as the first.")  # fmt: skip
+    return (
+        f"{len(group)} systems run it in {counts[0]} to {counts[-1]} kernels: {'; '.join(group)}.\n"
+        f"The last of them takes {slowest:.2g} times as long as the first."
+    )
 
 
 def totals_plot(model: str, systems: Sequence[str]) -> Any:

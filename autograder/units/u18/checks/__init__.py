@@ -110,8 +110,23 @@ def kinds(seed: int, each: int = 6) -> list[tuple[list[Machine], str, str]]:
 
 
 @checks(
-    "measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, ONE_RUN, TURN, RETURNED, NONE_OUT, CLOCK, COARSE, SIZES, COLD,
-          SPEED, OTHERS, WITHIN],
+    "measure.fair_rounds",
+    spec=[
+        FAIR,
+        SECONDS,
+        ROUNDS,
+        ONE_RUN,
+        TURN,
+        RETURNED,
+        NONE_OUT,
+        CLOCK,
+        COARSE,
+        SIZES,
+        COLD,
+        SPEED,
+        OTHERS,
+        WITHIN,
+    ],
 )
 def the_ratios_are_right(fair_rounds):
     """Machines without trouble, with each of six troubles, and with all of them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -112,7 +113,7 @@ def _in_turns(times: np.ndarray, calls: Sequence[Call]) -> bool:
         own = iter([one.seconds for one in calls if one.engine == engine])
         if not all(any(math.isclose(x, one, rel_tol=EXACTLY) for one in own) for x in row):
             return False
-    changes = sum(a.engine != b.engine for a, b in zip(calls, calls[1:], strict=False))
+    changes = sum(a.engine != b.engine for a, b in pairwise(calls))
     return changes > times.size // 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -110,7 +111,7 @@ mutants(
     the_rounds_in_the_middle=_changed(_by_ratio),
     rounded=_changed(lambda times: [[float(f"{x:.3g}") for x in row] for row in times]),
     running_means=_changed(
-        lambda times: [[(a + b) / 2 for a, b in zip(row, row[1:], strict=False)] for row in times]
+        lambda times: [[(a + b) / 2 for a, b in pairwise(row)] for row in times]
     ),
     the_others_backwards=_changed(lambda times: [times[0], *(row[::-1] for row in times[1:])]),
     each_round_twice=_changed(lambda times: [[x for x in row for _ in "ab"] for row in times]),

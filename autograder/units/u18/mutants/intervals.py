@@ -146,9 +146,12 @@ mutants(
     but_for_sixty_one=_for_some(lambda n: n != 61, _middle),
     even_numbers_alone=_for_some(lambda n: n % 2 == 0 or n < 6, _middle),
     all_of_them_beyond_sixty=_for_some(
-        lambda n: n <= 60, lambda first, second: (min(_ratios(first, second)),
-                                                  max(_ratios(first, second)))),
-    by_whole_numbers_of_numpy=_for_some(lambda n: n < 63, lambda first, second: _middle(first, second)),
+        lambda n: n <= 60,
+        lambda first, second: (min(_ratios(first, second)), max(_ratios(first, second))),
+    ),
+    by_whole_numbers_of_numpy=_for_some(
+        lambda n: n < 63, lambda first, second: _middle(first, second)
+    ),
     one_side_alone=("0.025", "0.05"),
     at_a_risk_of_six_percent=("0.025", "0.03"),
     a_tail_too_many=("tail <= 0.025", "tail <= 0.027"),

@@ -31,7 +31,9 @@ mutants(
     too_coarse_or_too_few=lambda: {**FAULTS, 6: "rounds"},
     lists_of_words=lambda: {k: [v] for k, v in FAULTS.items()},
     what_the_words_mean=lambda: {**FAULTS, 1: "the log supports the claim"},
-    all_words_once=lambda: dict(zip(range(1, 9), [*dict.fromkeys(FAULTS.values()), "none"], strict=True)),
+    all_words_once=lambda: dict(
+        zip(range(1, 9), [*dict.fromkeys(FAULTS.values()), "none"], strict=True)
+    ),
     threads_are_a_matter_of_order=lambda: {**FAULTS, 5: "order", 3: "work"},
     the_clock_and_the_rounds=lambda: {**FAULTS, 6: "rounds", 8: "clock"},
     a_ninth=lambda: {**FAULTS, 9: "none"},
@@ -162,7 +164,9 @@ mutants(
     with_a_pause=lambda degree: " ".join(slot("u18.turns").reference(degree)),
     and_once_more_at_the_end=lambda degree: slot("u18.turns").reference(degree) + "AB",
     all_of_the_same=lambda degree: "A" * 2 ** (degree + 1),
-    reversed_by_halves=lambda degree: "AB" * 2 ** max(degree - 1, 0) + "BA" * 2 ** max(degree - 1, 0),
+    reversed_by_halves=lambda degree: (
+        "AB" * 2 ** max(degree - 1, 0) + "BA" * 2 ** max(degree - 1, 0)
+    ),
     far_too_long=("degree + 1", "degree + 4"),
     nothing=lambda degree: "",
 )
