@@ -63,7 +63,7 @@ def runs_plot(machine: Machine, number: int = 500) -> Any:
     true = 1e3 * machine.costs[0]
     plot.axes.lines[0].set_markersize(2.5)
     plot.axes.axhline(true, color=COLOUR["removed-text"], linestyle="--")
-    where = {"ha": "right", "va": "top", "textcoords": "offset points"}
+    where: dict[str, Any] = {"ha": "right", "va": "top", "textcoords": "offset points"}
     plot.axes.annotate(f"its true cost: {true:.2f} ms", (times[-1][0], true), (0, -5),
                        color=COLOUR["removed-text"], **where)  # fmt: skip
     return plot
