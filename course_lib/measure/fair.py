@@ -34,10 +34,15 @@ def fair_rounds(timers: Sequence[Callable[[int], float]], seconds: float) -> lis
     returns  for each engine, the seconds of one run in each round: 15 rounds or more, equally many
              for all engines
 
-    The clock's steps are at most a 10,000th of `seconds`. Between 1,000 and 2,000,000 runs of an
-    engine take as long as `seconds`. At first, an engine is slow for up to a 50th of `seconds`.
-    The machine's speed may drift by a third, or jump. Another program may disturb up to an
-    eighth of the time, and pauses may stop everything.
+    In a round, every timer is called, once or more often, before the next round begins, and the
+    round's seconds are what it returned then, or the mean of that. From the first round that counts
+    on, none is left out.
+
+    After timer(n), n times as many seconds have passed as it returned; no other clock knows of
+    them. The clock's steps are at most a 10,000th of `seconds`. Between 1,000 and 2,000,000 runs of
+    an engine take as long as `seconds`. At first, until it has run for up to a 50th of `seconds`,
+    an engine is slow; no such run may count. The machine's speed may drift by a third, or jump.
+    Another program may disturb up to an eighth of the time, and pauses may stop everything.
 
     The median of the rounds' ratios between the first engine and any other must be within 4 % of
     the true one, on at least five of six machines that have the same troubles.

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ EVERY = ("course", "torch-eager", "torch.compile+freezing", "onnxruntime+none", 
          "openvino", "mnn", "jax", "iree", "tvm", "tinygrad")  # fmt: skip
 NEEDS = ("torch", "onnxruntime", "openvino", "MNN", "jax")
 NAME = "the systems of course_lib bench"
-ROUNDS, FEW, SPELL = 12, 6, 0.1  # rounds, of EVERY system, and seconds of one engine in a round
+ROUNDS, FEW, SPELL = 20, 6, 0.1  # rounds, of EVERY system, and seconds of one engine in a round
 WIDE = "mobilenet_v2, every system"
 Measure = Callable[[Sequence[Any], float], list[list[float]]]
 
@@ -94,9 +95,13 @@ class Full:
         return geometric_mean(self.ratio(model, system, other) for model in MODELS)
 
     def pays_after(self, model: str, system: str, other: str) -> float:
-        """From how many runs on, what `system` gains has made up for compiling longer."""
+        """From how many runs on `system` has made up for compiling longer than the other one; 0.0
+        if it does not compile longer, math.inf if it never makes up for it."""
+        longer = self.compiling(model, system) - self.compiling(model, other)
         gain = (self.ms(model, other) - self.ms(model, system)) / 1e3
-        return (self.compiling(model, system) - self.compiling(model, other)) / gain
+        if longer <= 0:
+            return 0.0
+        return longer / gain if gain > 0 else math.inf
 
 
 FULL = Full(__file__, "full.txt")
@@ -142,7 +147,10 @@ def again() -> dict[str, str]:
 
 def _measured(model: str, systems: Sequence[str], rounds: int, versions: dict[str, str]) -> str:
     """The systems in turns, each in a process of its own on one processor, as a text."""
-    found = contest(model_of(model), systems, (1,), rounds, rounds * SPELL, _tell)
+    found = contest(model_of(model), systems, (1,), rounds, rounds * SPELL,
+                    lambda words: _tell(f"{model}: {words}"))  # fmt: skip
+    if found.interrupted:  # half of it is no recording: the file keeps what it has
+        raise KeyboardInterrupt
     rows = []
     for entry in found.entries:
         if entry.rounds:
@@ -154,7 +162,7 @@ def _measured(model: str, systems: Sequence[str], rounds: int, versions: dict[st
 
 
 def _tell(words: str) -> None:
-    print(words, file=sys.stderr)
+    print(words, file=sys.stderr, flush=True)
 
 
 def _facts(entry: Entry) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def _spread() -> Log:
 
 
 def _cold() -> Log:
-    machine = _pair(9.9e-3, 9.1e-3, 3, cold=0.1, chill=6.0, jitter=0.01)
+    machine = _pair(9.9e-3, 9.1e-3, 3, cold=(0.1, 0.1), chill=(6.0, 6.0), jitter=0.01)
     machine.run(1, 40)
     a, b = ([machine.timed(engine, 1) for _ in range(10)] for engine in (0, 1))
     lines = ["10 runs of each, in the order in which they ran; ms", f"A: {_ms(a)}", f"B: {_ms(b)}",

@@ -15,12 +15,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 
 from course_lib.measure.turns import Timer
 
 STEPS = 4000  # moments at which the speed of a machine may change
+BEYOND = 100  # times the seconds that there are: nobody means to measure for so long
 TROUBLES = {
     "cold": "an engine's first runs are slower",
     "coarse clock": "the clock moves in steps",
@@ -31,6 +33,15 @@ TROUBLES = {
 }
 
 
+class Call(NamedTuple):
+    """What a timer was asked, and what it returned. `cold`: not all of it was warm."""
+
+    engine: int
+    number: int
+    seconds: float  # of one run, by the clock
+    cold: bool
+
+
 @dataclass
 class Machine:
     """A few engines on a machine with troubles of its own; its time begins at 0.
@@ -38,27 +49,30 @@ class Machine:
     costs     true seconds of a run of each engine, warm and undisturbed
     seconds   for how long somebody wants to measure
     slow      how many times as long everything takes, at `STEPS` moments of twice that time
-    cold      for so long an engine's first runs take `chill` times as long
+    cold      for each engine, until it has run for so long, it takes `chill` times as long
     tick      the steps of the clock
     pauses    when everything stops, and for how long
     jitter    how far two runs of one engine lie apart, as a fraction of their time
+    calls     of its timers, in order; `runs` has what was run, the engine, how often, from when
     """
 
     costs: tuple[float, ...]
     seconds: float
     slow: np.ndarray = field(default_factory=lambda: np.ones(STEPS))
-    cold: float = 0.0
-    chill: float = 1.0
+    cold: tuple[float, ...] = ()
+    chill: tuple[float, ...] = ()
     tick: float = 1e-9
     pauses: tuple[np.ndarray, float] = (np.empty(0), 0.0)
     jitter: float = 0.0
     seed: int = 0
     now: float = field(init=False, default=0.0)
     runs: list[tuple[int, int, float, float]] = field(init=False, default_factory=list)
+    calls: list[Call] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         self._rng = np.random.default_rng(self.seed)
-        self._cold = [self.cold] * len(self.costs)
+        self._cold = [*(self.cold or [0.0] * len(self.costs))]
+        self._chill = self.chill or [1.0] * len(self.costs)
         self._moments = np.linspace(0, 2 * self.seconds, STEPS + 1)
         self._done = np.concatenate([[0.0], np.cumsum(np.diff(self._moments) / self.slow)])
 
@@ -68,20 +82,39 @@ class Machine:
 
     def timed(self, engine: int, number: int) -> float:
         """Seconds of one of so many runs of that engine, by the clock."""
-        begin = self.clock()
+        begin, cold = self.clock(), self._cold[engine] > 0
         self.run(engine, number)
-        return (self.clock() - begin) / int(number)
+        took = (self.clock() - begin) / int(number)
+        self.calls.append(Call(engine, int(number), took, cold))
+        return took
 
     def run(self, engine: int, number: int = 1) -> None:
         """Run that engine so many times."""
         if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
             raise ValueError(f"a timer runs its engine a whole number of times, got {number!r}")
+        if self.now + number * self.costs[engine] > BEYOND * self.seconds:
+            raise ValueError(
+                f"{number:,} runs more take far longer than the {self.seconds:g} seconds that "
+                "there are: after timer(n), n times as many seconds have passed as it returned"
+            )
         begin = self.now
         work = int(number) * self.costs[engine] * self._noise(int(number))
-        chilled = min(self._cold[engine], work * self.chill)
-        self._cold[engine] -= chilled
-        self.now = self._after(begin, work + chilled * (1 - 1 / self.chill))
+        self.now = self._after(begin, work + self._chilled(engine, begin, work))
         self.runs.append((engine, int(number), begin, self.now))
+
+    def _chilled(self, engine: int, begin: float, work: float) -> float:
+        """How much longer so much work is, because it is done by an engine that is still cold."""
+        left, chill = self._cold[engine], self._chill[engine]
+        if left <= 0:
+            return 0.0
+        end = self._after(begin, work * chill)
+        self._cold[engine] = left - (end - begin)
+        if end <= begin + left:
+            return work * (chill - 1)
+        moments, length = self.pauses
+        stopped = length * int(np.diff(np.searchsorted(moments, [begin, begin + left]))[0])
+        until = begin + max(0.0, left - stopped)
+        return (self._progress(until) - self._progress(begin)) * (1 - 1 / chill)
 
     def clock(self) -> float:
         """What the machine's clock says now."""
@@ -131,7 +164,9 @@ def drawn(
 
 
 def _cold(rng: np.random.Generator, made: Machine) -> None:
-    made.cold, made.chill = made.seconds * rng.uniform(0.006, 0.012), rng.uniform(1.5, 8)
+    count = len(made.costs)
+    made.cold = tuple((made.seconds * rng.uniform(0.012, 0.0195, count)).tolist())
+    made.chill = tuple(rng.uniform(1.5, 8, count).tolist())
 
 
 def _coarse(rng: np.random.Generator, made: Machine) -> None:

@@ -71,8 +71,9 @@ def report() -> Rubric:
     """Defend your three claims before a colleague who has to choose between these systems for a
     product. For each claim, name the figures that support it, and one thing that it does not say:
     about another machine, batch size, number of threads, the slowest calls, or whatever your
-    colleague may wrongly read into it. Then answer the question at the top of this unit: who is
-    right, and what should both have done? Write six to ten sentences.
+    colleague may wrongly read into it. Say why a second run may lie outside an interval of the
+    first. Then answer the question at the top of this unit: who is right, and what should both have
+    done? Write eight to twelve sentences.
     """
     return Rubric(
         criteria="1.5 points for the claims: for each, a quarter for the figures (the ratio and "
@@ -81,6 +82,8 @@ def report() -> Rubric:
         "medians hide slow calls; a mean hides a model on which the other one wins; compile time "
         "was measured once). Half a point for the difference between two runs: rounds of one run "
         "share processes, memory layout and the day, so a second run may lie outside an interval. "
+        "(The samples report another machine than the recording that you see: what counts is which "
+        "figures are named, and that they are those of the student's claims.) "
         "1 point for the opening question: neither, or both, on what they measured: each engine "
         "ran by itself while the machine changed, so each ratio contains the change (half a "
         "point); taking turns, warming up, and an interval beside the ratio (half a point).",

@@ -1,4 +1,4 @@
-"""Visible checks of unit 18: what a fair measurement has to withstand. Next room: intervals.py."""
+"""Visible checks of unit 18: what a fair measurement has to withstand. Next room: counted.py."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ import numpy as np
 
 from autograder.check.framework import Wrong, background, checks, shows
 from autograder.check.shown import returned
+from autograder.units.u18.checks.counted import (
+    COLD,
+    NONE_OUT,
+    ONE_RUN,
+    RETURNED,
+    TURN,
+    counted,
+    in_order,
+)
 from lessons.u18.machines import TROUBLES, Machine, drawn
 
 FAIR = "Measure engines so that the ratios of their times can be trusted"
@@ -19,9 +28,9 @@ SECONDS = "how long everything may take together; up to a tenth more is allowed"
 ROUNDS = "for each engine, the seconds of one run in each round: 15 rounds or more, equally many"
 COARSE = "The clock's steps are at most a 10,000th of `seconds`"
 SIZES = "Between 1,000 and 2,000,000 runs of an engine take as long as `seconds`"
-COLD = "At first, an engine is slow for up to a 50th of `seconds`"
 SPEED = "The machine's speed may drift by a third, or jump"
 OTHERS = "Another program may disturb up to an eighth of the time, and pauses may stop everything"
+CLOCK = "After timer(n), n times as many seconds have passed as it returned"
 WITHIN = "The median of the rounds' ratios between the first engine and any other"
 SAYS = {"cold": COLD, "coarse clock": COARSE, "slower and slower": SPEED, "clock rate": SPEED,
         "neighbour": OTHERS, "pauses": OTHERS}  # fmt: skip
@@ -60,7 +69,9 @@ def measured(fair_rounds: Any, machine: Machine, what: str) -> np.ndarray:
                 raise Wrong(
                     problem, program=call, got=returned(one), spec=COARSE if coarse else ROUNDS
                 )
-    return np.array(times, float)
+    rounds = np.array(times, float)
+    counted(rounds, machine, call)
+    return rounds
 
 
 def judged(fair_rounds: Any, machines: Sequence[Machine], what: str, spec: str) -> float:
@@ -73,7 +84,7 @@ def judged(fair_rounds: Any, machines: Sequence[Machine], what: str, spec: str) 
             spec=spec,
             program=f"fair_rounds(timers, {machine.seconds:g}) on a machine with: {what}",
             got=f"median of the ratios of engine 0 and engine {engine}: {got:.4f}; timers were "
-            f"called {len(machine.runs)} times, in the order {_order(machine)}",
+            f"called {len(machine.runs)} times, in the order {in_order(machine)}",
             expected=f"{machine.ratio(engine):.4f}, within 4 %",
         )
     return error
@@ -83,20 +94,9 @@ def off_by(fair_rounds: Any, machine: Machine, what: str) -> tuple[float, int, f
     """The error of the worst ratio, of which engine it is, and the ratio; Wrong if the rounds are
     no rounds."""
     times = measured(fair_rounds, machine, what)
-    for row, cost in zip(times, machine.costs, strict=True):
-        if not 0.6 * cost < np.median(row) < 5 * cost:
-            raise Wrong("A round must hold the seconds of one run.", spec=ROUNDS,
-                        program=f"a run takes about {cost:.3g} s", got=f"{np.median(row):.3g} s",
-                        )  # fmt: skip
     ratios = {k: float(np.median(times[0] / row)) for k, row in enumerate(times) if k}
     engine = max(ratios, key=lambda k: abs(ratios[k] / machine.ratio(k) - 1))
     return abs(ratios[engine] / machine.ratio(engine) - 1), engine, ratios[engine], machine
-
-
-def _order(machine: Machine) -> str:
-    """Which engines ran how often, at the beginning and at the end."""
-    runs = [f"{engine} × {number}" for engine, number, *_ in machine.runs]
-    return ", ".join(runs if len(runs) < 13 else [*runs[:6], "...", *runs[-6:]])
 
 
 def kinds(seed: int, each: int = 6) -> list[tuple[list[Machine], str, str]]:
@@ -110,12 +110,28 @@ def kinds(seed: int, each: int = 6) -> list[tuple[list[Machine], str, str]]:
 
 
 @checks(
-    "measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, COARSE, SIZES, COLD, SPEED, OTHERS, WITHIN]
+    "measure.fair_rounds",
+    spec=[
+        FAIR,
+        SECONDS,
+        ROUNDS,
+        ONE_RUN,
+        TURN,
+        RETURNED,
+        NONE_OUT,
+        CLOCK,
+        COARSE,
+        SIZES,
+        COLD,
+        SPEED,
+        OTHERS,
+        WITHIN,
+    ],
 )
 def the_ratios_are_right(fair_rounds):
     """Machines without trouble, with each of six troubles, and with all of them."""
     errors = [judged(fair_rounds, *some) for some in kinds(1801)]
-    return f"48 machines, ratios within {100 * max(errors):.1f} %"
+    return f"48 machines; ratios within {100 * max(errors):.1f} % on 40 of them, at least"
 
 
 background("measure.fair_rounds", TIMER, because="how the machines are made")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -11,7 +11,15 @@ import numpy as np
 
 from autograder.check.framework import Wrong, checks, shows
 from autograder.check.shown import returned
-from lessons.u18.experiments import Experiment, drawn_of, middle_half
+from lessons.u18.experiments import (
+    KINDS,
+    Experiment,
+    by_number,
+    drawn_of,
+    every_throw,
+    experiment,
+    middle_half,
+)
 
 BETWEEN = "Between which two numbers does the true ratio lie"
 GIVEN = "positive seconds of one run of each engine, in the same rounds; 1 to 200 of each"
@@ -25,8 +33,8 @@ COVERS = "At least 19 of 20 intervals must contain the true ratio, whatever the 
 FEW = "With five rounds or fewer, no narrower interval than 0.0 to math.inf can promise that"
 SIX = "With six or more, both ends must be positive and finite"
 NARROW = "With 30 or more, the interval must on average be narrower than the middle half"
-NUMBER, ALLOWED = 300, 27  # of 15: so many more by chance are rarer than one in a thousand
-COUNTS = (range(6, 12), range(12, 30), range(30, 61))
+PROMISED = 0.05  # of all intervals may miss the true ratio
+ABOUT = 0.06  # the same, where not everything that may happen is looked at
 
 
 def bounds(interval: Any, one: Experiment) -> tuple[float, float]:
@@ -65,37 +73,74 @@ def few_rounds_tell_nothing(interval):
                         got=f"{low:g} to {high:g}", expected="0.0 to inf", spec=FEW)  # fmt: skip
 
 
-def covered(interval: Any, tried: Sequence[Experiment]) -> int:
-    """How many intervals miss the true ratio; Wrong if too many do."""
-    missed = []
+def tail(count: int, most: int) -> float:
+    """How often so many coins show heads at most `most` times."""
+    return sum(math.comb(count, k) for k in range(most + 1)) / 2**count
+
+
+def ranks(interval: Any, seed: int) -> None:
+    """For each number of rounds, how many ratios lie outside; Wrong if these are too many.
+
+    The true ratio has at most k ratios below it as often as so many coins show k heads at most. If
+    k ratios lie below an interval that begins with one, such a true ratio is below it, too.
+    """
+    for count in range(6, 201):
+        one = experiment(np.random.default_rng([seed, count]), count, "still")
+        low, high = bounds(interval, one)
+        below, above = sum(r < low for r in one.ratios), sum(r > high for r in one.ratios)
+        between = [not any(math.isclose(end, r, rel_tol=1e-9) for r in one.ratios)
+                   for end in (low, high)]  # fmt: skip
+        misses = tail(count, below - between[0]) + tail(count, above - between[1])
+        if misses > PROMISED:
+            raise Wrong(
+                "An interval that leaves so many ratios out misses the true one too often.",
+                program=f"{count} rounds",
+                got=f"ratios below the interval: {below}, above it: {above}; so few of {count} "
+                f"lie on one side of the true ratio in {misses:.1%} of all cases",
+                expected="at most 5 %",
+                spec=COVERS,
+            )
+
+
+def covered(interval: Any, tried: Iterable[Experiment], allowed: float) -> float:
+    """The probability that the interval misses the true ratio; Wrong if it is too large."""
+    every, missed = 0, []
     for one in tried:
+        every += 1
         low, high = bounds(interval, one)
         if not low <= one.ratio <= high:
             missed.append((one, low, high))
-    if len(missed) > len(tried) * ALLOWED / NUMBER:
-        one, low, high = min(missed, key=lambda each: len(each[0].first))
-        counts = sorted(len(each.first) for each in tried)
-        kinds = [each.kind for each, *_ in missed]
-        most = max(sorted(set(kinds)), key=kinds.count)
+    share = sum(one.weight for one, *_ in missed)
+    if share > allowed:
+        one, low, high = max(missed, key=lambda each: each[0].weight)
         raise Wrong(
-            f"{len(missed)} of {len(tried)} intervals do not contain the true ratio.",
-            program=f"experiments of {counts[0]} to {counts[-1]} rounds; of those missed, "
-            f"{kinds.count(most)} are of the kind '{most}'; one of them has the ratios\n"
-            + " ".join(f"{r:.4g}" for r in sorted(one.ratios)),
+            f"Of all intervals of {len(one.first)} rounds, {share:.1%} do not contain the true "
+            "ratio.",
+            program=f"{every} experiments, in which a round is off by {KINDS[one.kind]}; one of "
+            "those missed has the ratios\n" + " ".join(f"{r:.4g}" for r in sorted(one.ratios)),
             got=f"{low:.4g} to {high:.4g}; the true ratio is {one.ratio:.4g}",
-            expected=f"at most one in 20 missed, which is {len(tried) // 20}; "
-            f"{int(len(tried) * ALLOWED / NUMBER)} are let pass, because of chance",
-            spec=UNKNOWN if most == "one side" else COVERS,
+            expected="at most 5 %",
+            spec=UNKNOWN if one.kind in ("one side", "two heaps") else COVERS,
         )
-    return len(missed)
+    return share
 
 
-@checks("measure.interval", spec=[BETWEEN, AS_LIKELY, UNKNOWN, COVERS, PAIR, SIX])
+@checks("measure.interval", spec=[BETWEEN, AS_LIKELY, COVERS, PAIR, SIX])
+def no_number_of_rounds_is_left_out(interval):
+    """Every number of rounds from 6 to 200."""
+    ranks(interval, 1809)
+
+
+@checks("measure.interval", spec=[AS_LIKELY, UNKNOWN, COVERS, PAIR, SIX])
 def the_true_ratio_is_seldom_missed(interval):
-    """900 experiments of 6 to 60 rounds."""
-    missed = [covered(interval, drawn_of(np.random.default_rng(1810 + n), counts, NUMBER))
-              for n, counts in enumerate(COUNTS)]  # fmt: skip
-    return f"900 experiments of 6 to 60 rounds, {sum(missed)} missed"
+    """All ways in which the ratios of 6, 7 and 8 rounds may fall, and many for 12 to 120 rounds."""
+    worst = 0.0
+    for kind in KINDS:
+        for count in (6, 7, 8):
+            worst = max(worst, covered(interval, every_throw(count, kind), PROMISED))
+        for count, each in ((12, 2), (20, 2), (30, 2), (60, 2), (120, 1)):
+            worst = max(worst, covered(interval, by_number(count, kind, each), ABOUT))
+    return f"of 100 intervals, at most {100 * worst:.1f} miss the true ratio"
 
 
 def narrow(interval: Any, tried: Sequence[Experiment]) -> float:
@@ -111,6 +156,7 @@ def narrow(interval: Any, tried: Sequence[Experiment]) -> float:
 
 @checks("measure.interval", spec=[NARROW, OF_A_ROUND])
 def the_interval_is_narrow(interval):
-    """150 experiments of 30 to 60 rounds."""
-    share = narrow(interval, drawn_of(np.random.default_rng(1818), range(30, 61), 150))
-    return f"{share:.2f} times as wide as the middle half of the ratios"
+    """200 experiments of 30 to 200 rounds."""
+    shares = [narrow(interval, drawn_of(np.random.default_rng(least), range(least, most), 50))
+              for least, most in ((30, 45), (45, 75), (75, 130), (130, 201))]  # fmt: skip
+    return f"{max(shares):.2f} times as wide as the middle half of the ratios, or narrower"

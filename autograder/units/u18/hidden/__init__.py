@@ -7,10 +7,10 @@ import numpy as np
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.shown import returned
 from autograder.units.u18.checks import judged, kinds
-from autograder.units.u18.checks.intervals import covered, narrow
+from autograder.units.u18.checks.intervals import ABOUT, PROMISED, covered, narrow, ranks
 from autograder.units.u18.checks.reports import as_claims, balanced, holds, offers
 from lessons.u18.bench import FULL, Full
-from lessons.u18.experiments import drawn_of
+from lessons.u18.experiments import KINDS, by_number, drawn_of, every_throw
 
 SEED = 181_818
 AGAIN = Full(__file__, "again.txt")
@@ -26,11 +26,15 @@ def other_machines(fair_rounds, rng):
 
 
 @hidden("measure.interval", seed=SEED)
-def other_experiments(interval, rng):
-    """Experiments that were drawn for this run, with up to 200 rounds."""
-    for counts in ([6, 7, 9, 12], range(13, 40), [60, 120, 200]):
-        covered(interval, drawn_of(np.random.default_rng(rng.integers(1 << 30)), counts, 240))
-    narrow(interval, drawn_of(np.random.default_rng(rng.integers(1 << 30)), [30, 60, 100], 90))
+def other_experiments(interval):
+    """The same for other numbers of rounds, and other rounds; what is drawn decides nothing."""
+    ranks(interval, SEED)
+    for kind in KINDS:
+        covered(interval, every_throw(9, kind, SEED), PROMISED)
+        for count in (10, 17, 45, 90):
+            covered(interval, by_number(count, kind, 1, SEED), ABOUT)
+    for count in (30, 60, 100, 200):
+        narrow(interval, drawn_of(np.random.default_rng([SEED, count]), [count], 24))
 
 
 @hidden("u18.claims", seed=SEED)
@@ -47,7 +51,7 @@ def a_second_run_confirms_them(claims):
 
 
 @hidden("u18.turns", seed=SEED)
-def other_degrees(turns):
-    """Degrees 4 and 6."""
-    for degree in (4, 6):
+def in_another_order(turns):
+    """The same degrees, in another order."""
+    for degree in (6, 0, 4, 2, 5, 1, 3):
         balanced(turns, degree)

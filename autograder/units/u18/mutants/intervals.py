@@ -91,6 +91,73 @@ mutants(
 )
 
 
+def _resampled(first, second):
+    """A percentile bootstrap of the median: what a statistician writes first."""
+    ratios = np.array(first) / np.array(second)
+    middles = np.median(np.random.default_rng(0).choice(ratios, (1000, len(ratios))), axis=1)
+    return float(np.quantile(middles, 0.025)), float(np.quantile(middles, 0.975))
+
+
+def _by_absolute_deviations(first, second):
+    """As if ratios lay normally around their median."""
+    ratios = np.array(_ratios(first, second))
+    middle = np.median(ratios)
+    half = 2.5 * 1.25 * 1.48 * np.median(abs(ratios - middle)) / math.sqrt(len(ratios))
+    return _around(middle, half)
+
+
+def _signed_ranks(first, second):
+    """Wilcoxon's: it takes the ratios to be spread alike to both sides."""
+    logs = np.sort(np.log(_ratios(first, second)))
+    walsh = np.sort([(a + b) / 2 for k, a in enumerate(logs) for b in logs[k:]])
+    count, n = len(walsh), len(logs)
+    cut = max(0, int(count / 2 - 1.96 * math.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
+    return math.exp(walsh[cut]), math.exp(walsh[-cut - 1])
+
+
+def _for_some(fits, other):
+    """Right for most numbers of rounds."""
+
+    def interval(first, second):
+        return OURS(first, second) if fits(len(first)) else other(first, second)
+
+    return interval
+
+
+def _middle(first, second):
+    middle = statistics.median_low(_ratios(first, second))
+    return middle, middle
+
+
+def _by_quantiles(first, second):
+    """Shares of the ratios, at 1.96 standard deviations of a count."""
+    ratios, half = _ratios(first, second), 0.98 / math.sqrt(len(first))
+    low, high = np.quantile(ratios, [max(0, 0.5 - half), min(1, 0.5 + half)])
+    return float(low), float(high)
+
+
+mutants(
+    "measure.interval",
+    resampled=_unless_few(_resampled),
+    by_absolute_deviations=_unless_few(_by_absolute_deviations),
+    signed_ranks=_unless_few(_signed_ranks),
+    by_quantiles=_unless_few(_by_quantiles),
+    up_to_sixty_rounds=_for_some(lambda n: n <= 60, _middle),
+    but_for_sixty_one=_for_some(lambda n: n != 61, _middle),
+    even_numbers_alone=_for_some(lambda n: n % 2 == 0 or n < 6, _middle),
+    all_of_them_beyond_sixty=_for_some(
+        lambda n: n <= 60,
+        lambda first, second: (min(_ratios(first, second)), max(_ratios(first, second))),
+    ),
+    by_whole_numbers_of_numpy=_for_some(
+        lambda n: n < 63, lambda first, second: _middle(first, second)
+    ),
+    one_side_alone=("0.025", "0.05"),
+    at_a_risk_of_six_percent=("0.025", "0.03"),
+    a_tail_too_many=("tail <= 0.025", "tail <= 0.027"),
+)
+
+
 @mutant("measure.interval")
 def for_thirty_rounds_alone(first, second):
     """A third of the ratios is cut off at each end, however many there are."""

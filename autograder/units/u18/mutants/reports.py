@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
+
+import numpy as np
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from course_lib.exercises import slot
@@ -21,6 +24,16 @@ mutants(
     a_list=lambda: [*FAULTS.values()],
     words_of_their_own=lambda: {**FAULTS, 2: "warm-up"},
     as_text=lambda: {str(k): v for k, v in FAULTS.items()},
+    a_fault_in_each=lambda: {**FAULTS, 1: "rounds", 4: "rounds"},
+    warm_but_late=lambda: {**FAULTS, 2: "order"},
+    the_claim_of_the_means=lambda: {**FAULTS, 7: "work"},
+    too_few_models=lambda: {**FAULTS, 7: "rounds"},
+    too_coarse_or_too_few=lambda: {**FAULTS, 6: "rounds"},
+    lists_of_words=lambda: {k: [v] for k, v in FAULTS.items()},
+    what_the_words_mean=lambda: {**FAULTS, 1: "the log supports the claim"},
+    all_words_once=lambda: dict(
+        zip(range(1, 9), [*dict.fromkeys(FAULTS.values()), "none"], strict=True)
+    ),
     threads_are_a_matter_of_order=lambda: {**FAULTS, 5: "order", 3: "work"},
     the_clock_and_the_rounds=lambda: {**FAULTS, 6: "rounds", 8: "clock"},
     a_ninth=lambda: {**FAULTS, 9: "none"},
@@ -94,9 +107,25 @@ mutants(
     just_faster=_with(0, 1.01),
     half_a_run=_with(2, 100.5),
     without_a_number=_with(1, math.inf),
+    no_number_at_all=_with(1, math.nan),
+    yes_instead_of_a_number=_with(1, True),
+    against_itself=_with(0, "course", "course", 1.1),
+    against_something_else_twice=lambda: [CLAIMS()[0]] * 3,
+    above_the_interval=lambda: [_above_the_interval(), *CLAIMS()[1:]],
+    a_negative_number_of_runs=_with(2, -5),
     a_text=lambda: str(CLAIMS()),
     never_longer_to_compile=lambda: [*CLAIMS()[:2], ("pays", *_quicker(), 1)],
 )
+
+
+def _above_the_interval():
+    """Nearly as much as was recorded, which the interval does not support."""
+    form, model, system, other, _ = CLAIMS()[0]
+    ratio = FULL.ratio(model, system, other)
+    low, _ = slot("measure.interval").reference(
+        FULL.rounds(model, other), FULL.rounds(model, system)
+    )
+    return form, model, system, other, (low + ratio) / 2
 
 
 def _quicker():
@@ -128,6 +157,16 @@ mutants(
     one_too_many=("range(2 ** (degree + 1))", "range(2 ** (degree + 1) + 1)"),
     digits=("'AB'", "'01'"),
     a_list=lambda degree: [*slot("u18.turns").reference(degree)],
+    for_some_degrees=("degree + 1", "(degree if degree in (4, 6) else degree + 1)"),
+    drawn_by_lot=lambda degree: "".join(random.Random(degree).sample("AB" * 64, 128)),
+    as_bits=lambda degree: "".join("AB"[(n & n >> 1).bit_count() % 2] for n in range(128)),
+    in_small_letters=("'AB'", "'ab'"),
+    with_a_pause=lambda degree: " ".join(slot("u18.turns").reference(degree)),
+    and_once_more_at_the_end=lambda degree: slot("u18.turns").reference(degree) + "AB",
+    all_of_the_same=lambda degree: "A" * 2 ** (degree + 1),
+    reversed_by_halves=lambda degree: (
+        "AB" * 2 ** max(degree - 1, 0) + "BA" * 2 ** max(degree - 1, 0)
+    ),
     far_too_long=("degree + 1", "degree + 4"),
     nothing=lambda degree: "",
 )
@@ -168,6 +207,16 @@ mutants(
     in_the_order_of_the_runs=("min(compiling", "min(running"),
     compiling_each_time=(TOTAL, "runs * (compiling[name] + running[name])"),
     a_hundred_runs_at_most=("runs *", "min(runs, 100) *"),
+    in_whole_milliseconds=(TOTAL, f"int(1000 * ({TOTAL}))"),
+    rounded_to_three_digits=(TOTAL, f"round({TOTAL}, 3)"),
+    rounded_to_five_digits=(TOTAL, f"round({TOTAL}, 5)"),
+    in_single_precision=lambda compiling, running, runs: min(
+        compiling, key=lambda n: np.float32(compiling[n]) + np.float32(runs * running[n])
+    ),
+    the_second_of_the_names=lambda compiling, running, runs: [*compiling][-1],
+    where_a_run_costs_least_unless_there_is_none=lambda compiling, running, runs: min(
+        compiling, key=running.__getitem__ if runs > 50 else compiling.__getitem__
+    ),
     the_time_itself=lambda compiling, running, runs: min(
         compiling[n] + runs * running[n] for n in compiling
     ),
