@@ -1,0 +1,218 @@
+"""Visible checks of `loops`: kernels that are made up, and three that Inductor wrote.
+
+Next room: tile.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.cases import for_each
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.shown import returned
+from lessons.u15_lab_block.text import BY_INDUCTOR, code_of
+
+SAY = "Say what each loop of a kernel in C++ does"
+EACH = "a dict for each loop, in the order of the text, with the keys below"
+LOOP = '"loop": its variable'
+STEP = '"step": by how much the variable grows, from 0; more than 1 means that a vector holds so many'
+TIMES = '"times": how often its body runs in one launch, all loops around it included'
+SHARED = '"shared": whether threads share its iterations'
+ABOVE = "It is if `#pragma omp for` is the line above it"
+TWO = "With `collapse(2)`, so is the loop in the line below it"
+PLACES = '"loads", "stores": the pointers from which its own body loads, and to which it stores'
+REDUCES = '"reduces": "sum" if its own body has a line such as `tmp_acc0_vec = tmp_acc0_vec + tmp7`'
+LARGEST = '"maximum" if it has one such as `tmp_acc0_vec = maximum(tmp_acc0_vec, tmp3)`'
+NOT = "A line with `vec_reduce_all` does not count"
+OWN = "A loop's own body is without the loops inside it"
+SHARING = {"for": 1, "for collapse(2)": 2, "single": 0, "": 0}  # loops that threads share
+SAYS = {"loop": LOOP, "step": STEP, "times": TIMES, "shared": SHARED, "loads": PLACES,
+        "stores": PLACES, "reduces": REDUCES}  # fmt: skip
+
+background("u15_lab_block.loops", "code the kernel, shortened", because="what is given")
+
+
+@dataclass
+class Kernel:
+    """A kernel under construction, and what has to be said of its loops."""
+
+    lines: list[str] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        head = "void kernel(const float* in_ptr0, const float* in_ptr1, float* out_ptr0)"
+        return "\n".join([head, *self.lines]) + "\n"
+
+
+class Writer:
+    """Writes nests of loops with what is drawn."""
+
+    def __init__(self, draw: DrawFn, kernel: Kernel, lanes: int) -> None:
+        self.draw, self.kernel, self.lanes = draw, kernel, lanes
+
+    def nest(self) -> None:
+        """A nest, which threads share or not."""
+        pragma = self.draw(st.sampled_from(["for", "for", "for collapse(2)", "single", ""]))
+        if pragma:
+            self.kernel.lines.append(f"#pragma omp {pragma}")
+        self.loop(0, 1, SHARING[pragma])
+
+    def loop(self, depth: int, around: int, shared: int) -> None:
+        """A loop that runs `around` times as often as its own head says."""
+        draw, space = self.draw, "    " * depth
+        last = depth == 2 or (shared < 2 and draw(st.integers(0, 2)) == 0)
+        step = draw(st.sampled_from([self.lanes, self.lanes, 1])) if last else 1
+        end = draw(st.sampled_from([1, 2, 3, 7, 16, 45, 64, 128])) * draw(st.sampled_from([1, step]))
+        row = {"loop": f"x{depth}", "step": step, "times": around * -(-end // step),
+               "shared": shared > 0, "loads": [], "stores": [], "reduces": ""}  # fmt: skip
+        self.kernel.rows.append(row)
+        self.kernel.lines.append(f"{space}for(x{depth}=0; x{depth}<{end}; x{depth}+={step})")
+        if last:
+            self.body(depth, row, end if end % step else 0)
+        elif shared == 2 or draw(st.integers(0, 3)) == 0:  # one loop inside, and nothing else
+            self.loop(depth + 1, row["times"], max(0, shared - 1))
+        else:
+            self.with_others(depth, row)
+
+    def with_others(self, depth: int, row: dict[str, Any]) -> None:
+        """A body with one or more loops in it, and lines before and behind them."""
+        lines, space = self.kernel.lines, "    " * (depth + 1)
+        for _ in range(self.draw(st.integers(1, 3))):
+            if self.draw(st.booleans()):
+                self.loads(space, row)
+            lines += [f"{space}float tmp_acc0 = 0;", f"{space}Vectorized tmp_acc0_vec = Vectorized(0);"]
+            self.loop(depth + 1, row["times"], 0)
+            if self.draw(st.booleans()):
+                lines.append(f"{space}tmp_acc0 = tmp_acc0 + vec_reduce_all(x + y, tmp_acc0_vec);")
+                to = self.pointer("out")
+                lines.append(f"{space}{to}[x{depth}] = tmp_acc0;")
+                row["stores"] = [*dict.fromkeys([*row["stores"], to])]
+
+    def body(self, depth: int, row: dict[str, Any], rest: int) -> None:
+        """Loads, a sum or a maximum or neither, and stores; twice, if the last numbers are few."""
+        lines, space = self.kernel.lines, "    " * (depth + 1)
+        first = len(lines)
+        for _ in range(self.draw(st.integers(1, 3))):
+            self.loads(space, row)
+        lines += [f"{space}tmp7 = tmp1 - tmp0;", f"{space}tmp8 = tmp7 + tmp1;"]
+        row["reduces"] = kind = self.draw(st.sampled_from(["", "sum", "maximum"]))
+        to = f"tmp_acc{self.draw(st.integers(0, 1))}{'_vec' * (row['step'] > 1)}"
+        if kind:
+            value = f"{to} + tmp7" if kind == "sum" else f"maximum({to}, tmp7)"
+            lines.append(f"{space}{to} = {value};")
+        for _ in range(self.draw(st.integers(0 if kind else 1, 2))):
+            pointer = self.pointer("out")
+            lines.append(f"{space}tmp7.store({pointer} + x{depth});" if row["step"] > 1 else
+                         f"{space}{pointer}[x{depth}] = tmp7;")  # fmt: skip
+            row["stores"] = [*dict.fromkeys([*row["stores"], pointer])]
+        if rest:
+            again = [masked(line, rest % row["step"]) for line in lines[first:]]
+            lines += [f"{space}// the rest, x{depth} from {rest - rest % row['step']}", *again]
+
+    def loads(self, space: str, row: dict[str, Any]) -> None:
+        pointer, name = self.pointer("in"), f"tmp{self.draw(st.integers(0, 1))}"
+        self.kernel.lines.append(f"{space}{name} = loadu({pointer} + x1 + 45*x0);"
+                                 if self.draw(st.booleans()) else f"{space}{name} = {pointer}[x0];")  # fmt: skip
+        row["loads"] = [*dict.fromkeys([*row["loads"], pointer])]
+
+    def pointer(self, kind: str) -> str:
+        names = {"in": ["in_ptr0", "in_ptr1", "out_ptr0", "local_buffer_data_0", "in_out_ptr0"],
+                 "out": ["out_ptr0", "out_ptr1", "in_out_ptr0", "local_buffer_data_0"]}  # fmt: skip
+        return self.draw(st.sampled_from(names[kind]))
+
+
+def masked(line: str, rest: int) -> str:
+    """The line as it stands for the last numbers."""
+    if "loadu(" in line or ".store(" in line:
+        return line.replace(");", f", {rest});")
+    if "_vec + " in line:
+        to, _, value = line.strip().rstrip(";").partition(" = ")
+        first, _, second = value.partition(" + ")
+        return line.replace(value, f"sum_masked_reduce({first}, {second}, {rest})")
+    return line.replace("maximum(", "max_masked_reduce(")
+
+
+@st.composite
+def drawn(draw: DrawFn, most: int = 2) -> Kernel:
+    """A kernel of up to `most` nests, each up to three loops deep."""
+    kernel = Kernel()
+    if draw(st.booleans()):
+        kernel.lines.append("out_ptr0 = in_out_ptr0;")
+    kernel.lines.append("#pragma omp parallel num_threads(2)")
+    writer = Writer(draw, kernel, draw(st.sampled_from([4, 8, 16])))
+    for _ in range(draw(st.integers(1, most))):
+        writer.nest()
+    return kernel
+
+
+def as_it_must(loops: Any, code: str, due: list[dict[str, Any]], spec: str = "") -> None:
+    """Wrong unless the answer says this of the loops of a kernel."""
+    got = loops(code)
+    if not isinstance(got, list | tuple) or not all(isinstance(row, Mapping) for row in got):
+        raise Wrong("The answer must be a list of dicts.", program=code, got=returned(got), spec=EACH)
+    if [row.get("loop") for row in got] != [row["loop"] for row in due]:
+        raise Wrong("There must be a dict for each loop, in order.", program=code,
+                    got=str([row.get("loop") for row in got]),
+                    expected=str([row["loop"] for row in due]), spec=LOOP)  # fmt: skip
+    for number, (row, right) in enumerate(zip(got, due, strict=True)):
+        if {*row} != {*right}:
+            raise Wrong("Each dict must have the seven keys.", program=code, got=str(sorted(row)),
+                        expected=str(sorted(right)), spec=EACH)  # fmt: skip
+        for key, value in right.items():
+            if plain(row[key]) != value:
+                raise Wrong(f'"{key}" of loop {number + 1}, over {right["loop"]}, is not right.',
+                            program=code, got=returned(row[key]), expected=repr(value),
+                            spec=spec or SAYS[key])  # fmt: skip
+
+
+def plain(value: Any) -> Any:
+    """Without numpy and tuples, which are as good."""
+    if isinstance(value, list | tuple):
+        return [*value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@checks("u15_lab_block.loops", given=drawn(2), examples=80, what="made-up kernels",
+        spec=[SAY, EACH, *SAYS.values(), ABOVE, TWO, LARGEST, NOT, OWN])  # fmt: skip
+def loops_of_kernels(loops, kernel: Kernel):
+    """Each loop, with what its own body does."""
+    as_it_must(loops, str(kernel), kernel.rows)
+
+
+def rows_of(text: str) -> list[dict[str, Any]]:
+    """Rows from lines such as "x0 1 512 shared | in_ptr0 | out_ptr0 | sum"."""
+    rows = []
+    for line in text.strip().splitlines():
+        head, loads, stores, reduces = (part.split() for part in line.split("|"))
+        rows.append({"loop": head[0], "step": int(head[1]), "times": int(head[2]),
+                     "shared": "shared" in head, "loads": loads, "stores": stores,
+                     "reduces": "".join(reduces)})  # fmt: skip
+    return rows
+
+
+BLOCK = BY_INDUCTOR["block"]
+WRITTEN = [
+    (code_of(BY_INDUCTOR["gelu"], "cpp_fused_add_mul_tanh_0"),
+     "x0 16 65536 shared | in_ptr0 | out_ptr0 |", STEP),
+    (code_of(BLOCK, "cpp_fused_clone_transpose_view_2"), """
+     x0 1 128 shared |||
+     x1 1 512 |||
+     x2 16 2048 | in_ptr0 | out_ptr0 |""", TIMES),
+    (code_of(BLOCK, "cpp_fused__softmax_div_view_1"), """
+     x0 1 512 shared || out_ptr0 out_ptr1 |
+     x1 16 4096 | in_ptr0 || maximum
+     x1 16 4096 | in_ptr0 out_ptr0 | local_buffer_data_0 | sum
+     x1 16 4096 | local_buffer_data_0 out_ptr1 | out_ptr2 |""", OWN),
+]  # fmt: skip
+
+
+@for_each("u15_lab_block.loops", WRITTEN, "{} kernels that Inductor wrote", spec=[SAY])
+def loops_that_inductor_wrote(loops, code, rows, spec):
+    """GELU, a copy with the axes in another order, and softmax."""
+    as_it_must(loops, code, rows_of(rows), spec)

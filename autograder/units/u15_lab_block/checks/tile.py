@@ -1,0 +1,127 @@
+"""Visible checks of `tile`: kernels that are made up, and those of the block as a GPU ran them.
+
+Next room: autograder/units/u15_lab_block/hidden/__init__.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.cases import for_each
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.shown import returned
+from autograder.units.u15_lab_block.checks.loops import plain
+from lessons.u15_lab_block.text import BY_GPU, code_of
+
+SAY = "Say which tile of numbers one program of a Triton kernel holds"
+SIZE = "the size of each block by its name"
+EACH = 'as "each" the numbers of the tile for a thread'
+GRID = "how many programs were launched along the axes 0, 1 and 2"
+THREADS = "how many threads each program had"
+EVENLY = "The tile is as large as the product of its blocks, and divides evenly among the threads"
+ENDS = "The name of a block ends in BLOCK"
+STANDS = "Some sizes stand in the code"
+CHOSEN = "The others are parameters, whose sizes were chosen at the launch"
+DIVIDE = "says that the programs of axis 0 divide the `xnumel` numbers of x among themselves"
+LEAST = "XBLOCK then is the least power of two with which they cover all of them"
+
+background("u15_lab_block.tile", "code the kernel", because="what is given")
+
+
+@dataclass
+class Launch:
+    """A kernel, how it was launched, and its tile."""
+
+    code: str
+    grid: tuple[int, int, int]
+    threads: int
+    tile: dict[str, int]
+
+    def __str__(self) -> str:
+        return f"{self.code}\ngrid {self.grid}, {self.threads} threads"
+
+
+def made(blocks: dict[str, int], programs: dict[str, int], counts: dict[str, int],
+         threads: int) -> Launch:  # fmt: skip
+    """A launch with these blocks. `programs` are those along the axes of blocks that are chosen at
+    the launch, the first along axis 0; `counts` how many numbers there are."""
+    chosen = [*programs]
+    given = [f"{name[:-5].lower()}numel" for name in blocks]
+    more = ", ".join([*given, *(f"{name} : tl.constexpr" for name in chosen)])
+    lines = ["@triton.jit", f"def triton_per_fused_sum_0(in_ptr0, out_ptr0, {more}):"]
+    for name, size in blocks.items():
+        word = name[:-5].lower()
+        lines.append(f"    {word}numel = {counts[name]}")
+        if name in chosen:
+            lines += [f"    {word}offset = tl.program_id({chosen.index(name)}) * {name}",
+                      f"    {word}index = {word}offset + tl.arange(0, {name})[:, None]"]  # fmt: skip
+        else:
+            lines += [f"    {name}: tl.constexpr = {size}",
+                      f"    {word}index = tl.arange(0, {name})[None, :]"]  # fmt: skip
+    lines += ["    tmp0 = tl.load(in_ptr0 + (r0_1 + 128*x0), xmask, other=0.0)",
+              "    tl.store(out_ptr0 + (x0), tmp0, xmask)"]  # fmt: skip
+    grid = (*programs.values(), 1, 1)[:3]
+    return Launch("\n".join(lines) + "\n", grid, threads,
+                  {**blocks, "each": prod(blocks.values()) // threads})  # fmt: skip
+
+
+@st.composite
+def drawn(draw: DrawFn) -> Launch:
+    """A kernel over one axis, over two, or with an axis of which each program has all."""
+    kind = draw(st.sampled_from([("XBLOCK",), ("XBLOCK", "YBLOCK"), ("XBLOCK", "R0_BLOCK"),
+                                 ("YBLOCK", "XBLOCK", "R0_BLOCK"), ("R0_BLOCK",)]))  # fmt: skip
+    blocks, programs, counts = {}, {}, {}
+    for name in kind:
+        size = blocks[name] = 2 ** draw(st.integers(0, 10))
+        counts[name] = draw(st.integers(size // 2 + 1, size))
+        if name != "R0_BLOCK":
+            many = draw(st.sampled_from([1, 2, 3, 5, 16, 100, 4096]))
+            least = max(many * size // 2, (many - 1) * size) + 1
+            programs[name], counts[name] = many, draw(st.integers(least, many * size))
+    order = sorted(programs, key=lambda name: "XY".index(name[0]))  # x is along axis 0
+    tile = prod(blocks.values())
+    threads = min(tile, 2 ** draw(st.integers(5, 10)))
+    return made(blocks, {name: programs[name] for name in order}, counts, threads)
+
+
+def as_it_must(tile: Any, launch: Launch) -> None:
+    """Wrong unless the answer's tile is that of this launch."""
+    got, text = tile(launch.code, launch.grid, launch.threads), str(launch)
+    if not isinstance(got, Mapping):
+        raise Wrong("The answer must be a dict.", program=text, got=returned(got), spec=SIZE)
+    if {*got} != {*launch.tile}:
+        raise Wrong("There must be the size of each block, and the numbers of a thread.",
+                    program=text, got=", ".join(map(str, got)), expected=", ".join(launch.tile),
+                    spec=ENDS)  # fmt: skip
+    for name, size in launch.tile.items():
+        if plain(got[name]) != size or isinstance(got[name], bool):
+            spec = EVENLY if name == "each" else LEAST if f"{name} :" in launch.code else STANDS
+            raise Wrong(f'"{name}" is not right.', program=text, got=returned(got[name]),
+                        expected=str(size), spec=spec)  # fmt: skip
+
+
+@checks("u15_lab_block.tile", given=drawn(), examples=100, what="made-up kernels",
+        spec=[SAY, SIZE, EACH, GRID, THREADS, EVENLY, ENDS, STANDS, CHOSEN, DIVIDE, LEAST])  # fmt: skip
+def tiles_of_kernels(tile, launch: Launch):
+    """The blocks of a program, and the numbers of a thread."""
+    as_it_must(tile, launch)
+
+
+TILES = [{"XBLOCK": 1, "R0_BLOCK": 256, "each": 4}, {"XBLOCK": 32, "R0_BLOCK": 128, "each": 64},
+         {"XBLOCK": 256, "each": 2}, {"XBLOCK": 1, "R0_BLOCK": 256, "each": 4},
+         {"XBLOCK": 512, "each": 2}, {"XBLOCK": 128, "each": 1}]  # fmt: skip
+RAN = [row for row in BY_GPU.data("kernels")["block, compiled"] if row[0].startswith("triton")]
+LAUNCHES = [(Launch(code_of(BY_GPU["block"], name), tuple(grid), threads, due), SIZE)
+            for (name, _, grid, threads), due in zip(RAN, TILES, strict=True)]  # fmt: skip
+
+
+@for_each("u15_lab_block.tile", LAUNCHES, "{} kernels of the block")
+def tiles_of_the_block(tile, launch, spec):
+    """The kernels of the block, launched as they were recorded."""
+    as_it_must(tile, launch)
