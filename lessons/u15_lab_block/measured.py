@@ -18,7 +18,6 @@ from statistics import median
 from typing import Any
 
 from course_lib.draw.plots.table import table
-from course_lib.maker import in_rows, maker
 from course_lib.measure.turns import for_seconds
 from course_lib.recorded import recorded
 from lessons.u15.dynamo import quiet
@@ -65,13 +64,6 @@ def measure(name: str, threads: int = 1) -> Measured | None:
 
 
 MEASURED = {name: Measured(*rounds) for name, rounds in BY_TORCH.data("rounds").items()}
-
-
-@maker("PyTorch", "torch", "g++", compared="names of texts", seconds=40)
-def times_of_both() -> dict[str, str]:
-    """Both programs, measured once."""
-    found = {name: measure(name) for name in SHAPES}
-    return {"rounds": in_rows({name: [one.eager, one.compiled] for name, one in found.items() if one})}
 
 
 def measured_table(runs: Mapping[str, Measured | None], title: str = "") -> Any:

@@ -1,9 +1,9 @@
 """Tables and texts of the lab, made with the student's own functions.
 
-    annotated(code, loops)         C++ with what each loop does beside its head
-    launches_table(text, ...)      a row for each launch of a text
-    tiles_table(tile)              the tiles of the block's kernels on the GPU
-    bought_table(moved)            launches, bytes and times before and after, on the GPU
+    annotated(code, loops)                  C++ with what each loop does beside its head
+    launches_table(text, launched, title)   a row for each launch of a text
+    tiles_table(tile)                       the tiles of the block's kernels on the GPU
+    bytes_table(launched), gpu_table()      before and after: launches and bytes, times
 
 Next room: autograder/units/u15_lab_block/exercises.py.
 """
@@ -14,14 +14,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from course_lib.draw.plots.table import table
-from lessons.u15_lab_block.eager import Launch, eager
-from lessons.u15_lab_block.text import BY_GPU, cpp, code_of
+from lessons.u15_lab_block.eager import eager
+from lessons.u15_lab_block.text import BY_GPU, code_of, cpp
 
 KERNELS: dict[str, list[list[Any]]] = BY_GPU.data("kernels")  # name, microseconds, grid, threads
 MANY: dict[str, list[list[Any]]] = BY_GPU.data("64 sentences")
 MS: dict[str, dict[str, float]] = BY_GPU.data("ms")
 PRODUCTS = ("addmm", "bmm", "mm")
-Moved = Callable[[str], list[Launch]]
+Launched = Callable[[str], list[tuple[str, list[str], int, int]]]
 MARGIN = 52  # where the notes begin
 
 
@@ -47,11 +47,10 @@ def _note(row: dict[str, Any]) -> str:
     return "; ".join(parts) + (f" -> {', '.join(row['stores'])}" if row["stores"] else "")
 
 
-def launches_table(text: str, launched: Callable[..., Any], moved: Moved, title: str) -> Any:
+def launches_table(text: str, launched: Launched, title: str) -> Any:
     """Each launch with its operations and its bytes."""
-    rows = []
-    for (name, operations), (_, read, written) in zip(launched(text), moved(text), strict=True):
-        rows.append([name, ", ".join(operations), read / 1e3, written / 1e3])
+    rows = [[name, ", ".join(operations), read / 1e3, written / 1e3]
+            for name, operations, read, written in launched(text)]  # fmt: skip
     return table(rows, ["launch", "operations", "reads (kB)", "writes (kB)"], title)
 
 
@@ -78,36 +77,33 @@ def softmax_table() -> Any:
     ):
         parts = [row for row in eager_rows if row[0] in ("div", "softmax")]
         (one,) = [row for row in compiled if "softmax" in row[0]]
-        programs = [" and ".join(str(r[2][0]) for r in some) if len(parts[0]) > 2 else "not recorded"
+        programs = [" and ".join(str(row[2][0]) for row in some if len(row) > 2) or "not recorded"
                     for some in (parts, [one])]  # fmt: skip
         rows.append([sentences, "eager: div, softmax", sum(r[1] for r in parts), programs[0]])
         rows.append([sentences, "compiled: one kernel", one[1], programs[1]])
     return table(rows, ["sentences", "kernels", "time (µs)", "programs"], BY_GPU.words)
 
 
-def of_products(launches: Sequence[Launch], which: bool) -> list[Launch]:
-    """The products of matrices, or everything else."""
-    return [row for row in launches if (row[0].split(".")[-1] in PRODUCTS) == which]
+def megabytes(rows: Sequence[Sequence[Any]]) -> float:
+    """What rows move that end in bytes read and bytes written."""
+    return sum(row[-2] + row[-1] for row in rows) / 1e6
 
 
-def megabytes(launches: Sequence[Launch]) -> float:
-    return sum(read + written for _, read, written in launches) / 1e6
-
-
-def saved(name: str, text: str, moved: Moved) -> float:
+def saved(name: str, text: str, launched: Launched) -> float:
     """How many percent of the bytes of eager mode compiling saves."""
-    return 100 * (1 - megabytes(moved(text)) / megabytes(eager(name)))
+    return 100 * (1 - megabytes(launched(text)) / megabytes(eager(name)))
 
 
-def bytes_table(moved: Moved) -> Any:
+def bytes_table(launched: Launched) -> Any:
     """Launches and bytes of both programs on this processor, before and after."""
     rows = []
-    for name, parts in (("gelu", (False,)), ("block", (True, False))):
-        after = moved(cpp(name)[0])
-        for which in parts:
-            sides = of_products(eager(name), which), of_products(after, which)
-            what = f"{name}, {'products' if which else 'everything else'}"
-            rows.append([what if len(parts) > 1 else name, *map(len, sides), *map(megabytes, sides)])
+    for name in ("gelu", "block"):
+        sides = eager(name), launched(cpp(name)[0])
+        for what in ("products", "everything else"):
+            parts = [[row for row in side if (row[0].split(".")[-1] in PRODUCTS)
+                      == (what == "products")] for side in sides]  # fmt: skip
+            if any(parts):
+                rows.append([f"{name}: {what}", *map(len, parts), *map(megabytes, parts)])
     heads = ["program", "launches, eager", "compiled", "moved, eager (MB)", "compiled (MB)"]
     return table(rows, heads)
 

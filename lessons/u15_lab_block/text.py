@@ -5,7 +5,7 @@
     code_of(text, kernel)     one kernel of such a text
     BY_GPU["block"]           the Triton, recorded
 
-`short` changes no name and no number. Next room: eager.py.
+`short` changes no name, and no number but for the casts around it. Next room: eager.py.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from shutil import which
 from typing import Any
+from unittest import mock
 
-from course_lib.maker import maker
 from course_lib.models import build
 from course_lib.recorded import recorded
 from lessons.u15.dynamo import gelu, quiet
@@ -34,9 +34,11 @@ NOISE = re.compile(
 )
 SHORTER = (
     (r"static_cast<int64_t>\(([^()]*)\)", r"\1"), (r"\b(\d+)L\b", r"\1"),
-    (r"static_cast<float>\(([\w.\-+]+)\)", r"\1"), (r"at::vec::", ""), (r"Vectorized<float>", "Vectorized"),
+    (r"static_cast<float>\(([\w.\-+]+)\)", r"\1"), (r"at::vec::", ""),
+    (r"Vectorized<float>", "Vectorized"),
     (r"Vectorized::loadu\((.*), (?:16|8|4)\);", r"loadu(\1);"), (r"Vectorized::loadu", "loadu"),
-    (r"vec_reduce_all<float, 1>\(\[\].*?return (x \+ y|maximum).*\}, (\w+)\)", r"vec_reduce_all(\1, \2)"),
+    (r"vec_reduce_all<float, 1>\(\[\].*?return (x \+ y|maximum).*\}, (\w+)\)",
+     r"vec_reduce_all(\1, \2)"),
     (r"-std::numeric_limits<float>::infinity\(\)", "-inf"), (r"^(?:u?int64_t|auto) ", ""),
     (r"for\(int64_t ", "for("), (r'extern "C"\s+void\s+', "void "), (r"; del \w+  # reuse", ""),
     (r"if\(C10_UNLIKELY\((\w+) >= (\d+) && \1 < (\d+)\)\)", r"// the rest, \1 from \2"),
@@ -63,7 +65,7 @@ def _lines(part: str) -> Iterator[str]:
     """A kernel in Triton, or `call`: lines that are kept, as far to the right as they were."""
     settings = False
     for line in part.splitlines():
-        settings = settings and line.strip() != ")" or line.startswith("@triton_heur")
+        settings = (settings and line.strip() != ")") or line.startswith("@triton_heur")
         if not settings and line.strip() != ")" and not NOISE.search(line.strip()):
             yield re.sub(r"; del \w+  # reuse", "", line.rstrip())
 
@@ -103,8 +105,6 @@ def code_of(text: str, kernel: str) -> str:
 def written(function: Callable[..., Any], *inputs: Any, **options: Any) -> str:
     """What Inductor writes for a call, shortened. Nothing is compiled by a C++ compiler, though
     Inductor asks for one. The pattern that would make one call of attention is left out."""
-    from unittest import mock
-
     import torch
     from torch._inductor import async_compile, config
     from torch._inductor.utils import run_and_get_code
@@ -135,20 +135,3 @@ def cpp(name: str) -> tuple[str, str]:
 
     function, x = program(name)
     return written(function, x), f"written now by PyTorch {torch.__version__.split('+')[0]}"
-
-
-def for_avx512(function: Callable[..., Any], *inputs: Any) -> str:
-    """What Inductor writes for a processor with AVX-512, on any processor."""
-    from unittest import mock
-
-    from torch._inductor import cpu_vec_isa
-
-    wide = mock.patch.object(cpu_vec_isa, "pick_vec_isa", lambda: cpu_vec_isa.VecAVX512())
-    with wide:
-        return written(function, *inputs, **{"cpp.vec_isa_ok": True})
-
-
-@maker("PyTorch", "torch", "g++", seconds=5)
-def by_inductor() -> dict[str, str]:
-    """Both programs, for AVX-512 and two threads."""
-    return {name: for_avx512(*program(name)) for name in SHAPES}

@@ -15,36 +15,6 @@ from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 
 
-@exercise("u15_lab_block.launched", unit=15, lab="block", points=3)
-def launched(text: str) -> list[tuple[str, list[str]]]:
-    """List what `call` launches, and which operations of the graph each launch holds.
-
-    text     what Inductor wrote for a module, shortened: kernels, and then `call`
-    returns  a pair for each launch, in the order of `call`: its name and its operations
-
-    A launch is a call of a kernel that is defined above, or of a function of `extern_kernels`,
-    such as "extern_kernels.addmm". A kernel in Triton is called by its method `run`, a kernel in
-    C++ directly. A kernel may be launched several times, or not at all.
-
-    The operations of a kernel are named in the comment above it, in the lines of `Graph fragment`
-    that call a function: of `target=torch.ops.aten.mul.Tensor`, the name is "mul". They are listed
-    in the order of the lines. Above a kernel in C++ there is no such comment, so its list is empty,
-    and so is the list of a function of a library.
-    """
-    held: dict[str, list[str]] = {}
-    found: list[str] = []
-    launches = []
-    for line in text.splitlines():
-        if operation := re.search(r"^#.*call_function\[target=torch\.ops\.aten\.(\w+)", line):
-            found.append(operation[1])
-        elif made := re.match(r"(\w+) = async_compile\.", line):
-            held[made[1]], found = found, []
-        elif called := re.match(r"    (extern_kernels\.\w+|\w+?)(?:\.run)?\(", line):
-            if called[1] in held or called[1].startswith("extern_kernels"):
-                launches.append((called[1], held.get(called[1], [])))
-    return launches
-
-
 @exercise("u15_lab_block.loops", unit=15, lab="block", points=4)
 def loops(code: str) -> list[dict[str, Any]]:
     """Say what each loop of a kernel in C++ does.
@@ -53,7 +23,8 @@ def loops(code: str) -> list[dict[str, Any]]:
     returns  a dict for each loop, in the order of the text, with the keys below
 
     - "loop": its variable
-    - "step": by how much the variable grows, from 0; more than 1 means that a vector holds so many numbers
+    - "step": by how much the variable grows, from 0; more than 1 means that a vector holds so many
+      numbers
     - "times": how often its body runs in one launch, all loops around it included
     - "shared": whether threads share its iterations. It is if `#pragma omp for` is the line above
       it. With `collapse(2)`, so is the loop in the line below it
@@ -125,43 +96,59 @@ def tile(code: str, grid: Sequence[int], threads: int) -> dict[str, int]:
     return {**blocks, "each": prod(blocks.values()) // threads}
 
 
-@exercise("u15_lab_block.moved", unit=15, lab="block", points=4)
-def moved(text: str) -> list[tuple[str, int, int]]:
-    """Count the bytes that each launch reads and writes.
+@exercise("u15_lab_block.launched", unit=15, lab="block", points=5)
+def launched(text: str) -> list[tuple[str, list[str], int, int]]:
+    """Annotate each launch of `call`: what it holds, and what it moves.
 
-    text     as in `launched`
-    returns  for each launch, in the order of `call`: its name, bytes read and bytes written
+    text     what Inductor wrote for a module, shortened
+    returns  a tuple for each launch, in the order of `call`: its name, its operations, and how many
+             bytes it reads and writes
 
-    Every number has 4 bytes, and arrays are read and written whole. The arrays of a launch are its
-    arguments, in the order of the kernel's parameters: it reads those that it gets as in_ptr,
-    writes those that it gets as out_ptr, and does both with an in_out_ptr. A function of a library
-    writes the array that it gets as `out=` and reads the others.
+    A launch is a call of a kernel that is defined above, in Triton by its method `run`, or of a
+    function such as "extern_kernels.addmm". A kernel may be launched several times, or not at all.
+    Its operations are named in the comment above it, in the lines with `call_function`, in order:
+    of `target=torch.ops.aten.mul.Tensor`, the name is "mul". The list is empty for a kernel in C++
+    and for a function of a library.
 
-    `assert_size_stride`, `empty_strided_cpu` (or `_cuda`) and `reinterpret_tensor` state the sizes
-    of an array before its strides; `()` is a single number. A `reinterpret_tensor` among the
-    arguments counts with its own sizes. After `buf1 = buf0`, both names mean the same array.
+    Every number has 4 bytes, and arrays are read and written whole. A kernel's arguments are arrays
+    in the order of its parameters: it reads what it gets as in_ptr, writes what it gets as out_ptr,
+    and does both with an in_out_ptr. A function of a library writes `out=` and reads the others.
+
+    The sizes of an array stand before its strides in `assert_size_stride`, in `empty_strided_cpu`
+    (or `_cuda`) and in `reinterpret_tensor`, which may be an argument; `()` is one number. After
+    `buf1 = buf0`, both names mean the same array.
     """
-    parameters = {name: re.findall(r"\b(in_out|in|out)_ptr", more) for name, more in
-                  re.findall(r"(?m)^(\w+) = async_compile.*\n(?:@triton.*\n)?.*?(\(.*\))", text)}
+    kernels, _, call = text.partition("\ndef call(")
+    held: dict[str, list[str]] = {}
+    found: list[str] = []
+    for line in kernels.splitlines():
+        if operation := re.match(r"#.*call_function\[target=torch\.ops\.aten\.(\w+)", line):
+            found.append(operation[1])
+        elif made := re.match(r"(\w+) = async_compile", line):
+            held[made[1]], found = found, []
+    heads = re.findall(r"(?m)^(?:def \w+|void kernel)(.*)", kernels)
+    roles = {name: re.findall(r"(in_out|in|out)_ptr", head)
+             for name, head in zip(held, heads, strict=True)}  # fmt: skip
     sizes: dict[str, int] = {}
-    launches = []
-    for line in text.partition("\ndef call(")[2].splitlines():
-        if made := re.match(_MADE, line):
-            sizes[made[1] or made[2]] = _bytes(made[3])
-        elif made := re.fullmatch(r" +(\w+) = (\w+)", line):
-            sizes[made[1]] = sizes[made[2]]
+    rows = []
+    for line in call.splitlines():
+        if stated := re.match(_STATED, line):
+            sizes[stated[1] or stated[2]] = _bytes(stated[3])
+        elif same := re.fullmatch(r" +(\w+) = (\w+)", line):
+            sizes[same[1]] = sizes[same[2]]
         elif called := re.match(r" +([\w.]+?)(?:\.run)?\((.*)\)$", line):
             arrays = _arrays(called[2], sizes)
-            roles = parameters.get(called[1]) or ["in"] * (len(arrays) - 1) + ["out"]
-            pairs = [*zip(roles, arrays, strict=True)]
-            launches.append((called[1], sum(size for role, size in pairs if role != "out"),
-                             sum(size for role, size in pairs if role != "in")))  # fmt: skip
-    return launches
+            does = roles.get(called[1]) or ["in"] * (len(arrays) - 1) + ["out"]
+            pairs = [*zip(does, arrays, strict=True)]
+            rows.append((called[1], held.get(called[1], []),
+                         sum(size for role, size in pairs if role != "out"),
+                         sum(size for role, size in pairs if role != "in")))  # fmt: skip
+    return rows
 
 
 _SIZES = r"\(([\d, ]*)\)"
-_MADE = (r" +(?:assert_size_stride\((\w+), |(\w+) = (?:empty_strided_\w+\(|reinterpret_tensor\(\w+, ))"
-         + _SIZES)  # fmt: skip
+_STATED = (r" +(?:assert_size_stride\((\w+), |"
+           r"(\w+) = (?:empty_strided_\w+\(|reinterpret_tensor\(\w+, ))" + _SIZES)  # fmt: skip
 
 
 def _bytes(sizes: str) -> int:
@@ -185,39 +172,34 @@ def bought() -> Rubric:
     bytes, and why this is different for 64 sentences. Write six to ten sentences.
     """
     return Rubric(
-        criteria="1 point for the counts: launches and bytes of both programs (GELU 9 to 1 and "
-        "92.3 to 8.4 MB; the block 16 to 14 and 10.2 to 9.6 MB, or 6.4 % saved), with the cause: "
-        "eight of the block's launches are products of a library, which Inductor leaves as they "
-        "are, with 6.56 of the 10.2 MB. Half a point without the cause. 1 point for the times: the "
-        "middle ratio of both programs from the student's own rounds (or the recorded ones, if "
-        "there is no g++), and what it allows: that one version is faster only if it wins 12 of "
-        "15 rounds or more, and no exact factor where rounds are far apart. The GPU's figures must "
-        "fit: 64 sentences gain (695 to 566 µs a call) and one sentence does not (395 to 520), "
-        "because its kernels take a small part of a call. Half a point for a ratio without that. "
-        "1 point for the tile: 32 rows a program make 16 programs for 512 rows, so at most 16 of "
-        "132 multiprocessors work, while eager's two kernels had 64 programs each; with 64 "
-        "sentences there are 32,768 rows, enough for all of them in any case, and then the fewer "
-        "bytes count. Half a point without 64 sentences. An answer that calls this a likely cause, "
-        "because nobody measured another XBLOCK, is right.",
+        criteria="1 point for the counts: GELU 9 launches to 1 and 92.3 to 8.4 MB, the block 16 "
+        "to 14 and 10.2 to 9.6 MB, with the cause: eight of the block's launches are products of a "
+        "library, which Inductor leaves as they are, with 6.6 of the 10.2 MB. Half a point without "
+        "the cause. 1 point for the times: both ratios from the student's own rounds (or the "
+        "recorded ones, without g++), and what they allow: one version is faster only if it wins "
+        "12 of 15 rounds, and there is no exact factor where rounds are far apart. On the GPU, 64 "
+        "sentences gain (695 to 566 µs a call) and one does not (395 to 520). Half a point for a "
+        "ratio without that. 1 point for the tile: 32 rows a program make 16 programs of 512 "
+        "rows, so at most 16 of 132 multiprocessors work, while eager's two kernels had 64 "
+        "programs each; 64 sentences have 32,768 rows, enough for all of them, and then the fewer "
+        "bytes count. Half a point without 64 sentences. To call this a likely cause, because "
+        "nobody measured another XBLOCK, is right.",
         samples=(
-            Sample(3, "GELU went from 9 launches to 1 and from 92 to 8.4 MB, and in my rounds it was "
-                   "4.4 times as fast in the middle one, faster in 15 of 15; the rounds lie between "
-                   "2 and 9, so I only say that it is several times as fast. The block went from 16 "
-                   "launches to 14 and from 10.2 to 9.6 MB. Eight of its launches are matrix "
-                   "products, which stay calls of a library and move 6.6 of the 10.2 MB, so the "
-                   "ratio cannot be far from 1. It won 9 of my 15 rounds, which is no evidence. On "
-                   "the GPU a call even got slower for one sentence, 395 to 520 µs, as the kernels "
-                   "are a small part of it, and faster for 64, 695 to 566. The softmax kernel has "
-                   "tiles of 32 × 128, so 512 rows make only 16 programs, and 116 of the 132 "
-                   "multiprocessors have nothing to do, where eager mode's kernels had 64 programs "
-                   "each. With 64 sentences there are 32,768 rows, which is work for all, and "
-                   "moving fewer bytes wins: 6.9 instead of 15 µs."),
-            Sample(2, "GELU has 1 launch instead of 9 and moves 9 % of the bytes, the block 14 instead "
-                   "of 16 and 94 %, because the eight products are not Inductor's. In my "
-                   "measurement GELU is 4.4 times and the block 1.1 times as fast. The softmax has "
-                   "only 16 programs because a program takes 32 rows, so most of the GPU waits; "
-                   "with 64 sentences there are 64 times as many."),
-            Sample(0, "Compiling makes everything faster because the kernels are fused and Python is "
+            Sample(3, "GELU went from 9 launches to 1 and from 92 to 8.4 MB. In my rounds it was "
+                   "4.4 times as fast in the middle one, and faster in 15 of 15; they lie between 2 "
+                   "and 9, so I only say several times. The block went from 16 launches to 14 and from "
+                   "10.2 to 9.6 MB: eight are products of a library, with 6.6 MB, which Inductor "
+                   "did not touch, so the ratio cannot be far from 1. It won 9 of my 15 rounds, "
+                   "which is no evidence. On the GPU, a call got slower for one sentence, 395 to "
+                   "520 µs, and faster for 64. The softmax kernel has tiles of 32 × 128, so 512 "
+                   "rows make 16 programs, and 116 of 132 multiprocessors have nothing to do; "
+                   "eager mode's kernels had 64 programs each. With 64 sentences there is work for all, "
+                   "and moving fewer bytes wins: 6.9 instead of 15 µs."),
+            Sample(2, "GELU has 1 launch instead of 9 and moves 9 % of the bytes, the block 14 "
+                   "instead of 16 and 94 %, as the products are not Inductor's. In my rounds GELU is "
+                   "4.4 times and the block 1.1 times as fast. The softmax has only 16 programs of "
+                   "32 rows, so most of the GPU waits; with 64 sentences there are more."),
+            Sample(0, "Compiling makes everything faster because kernels are fused and Python is "
                    "skipped. The softmax is slower because Triton is not as good as CUDA."),
         ),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from course_lib.maker import maker
-from lessons.u15_lab_block.text import for_avx512
+from lessons.u15_lab_block.makers import for_avx512
 
 
 def others() -> dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]]:

@@ -6,9 +6,8 @@ Next room: autograder/units/u15_lab_block/hidden/__init__.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -34,12 +33,11 @@ LEAST = "XBLOCK then is the least power of two with which they cover all of them
 background("u15_lab_block.tile", "code the kernel", because="what is given")
 
 
-@dataclass
-class Launch:
+class Launch(NamedTuple):
     """A kernel, how it was launched, and its tile."""
 
     code: str
-    grid: tuple[int, int, int]
+    grid: tuple[int, ...]
     threads: int
     tile: dict[str, int]
 
@@ -47,47 +45,28 @@ class Launch:
         return f"{self.code}\ngrid {self.grid}, {self.threads} threads"
 
 
-def made(blocks: dict[str, int], programs: dict[str, int], counts: dict[str, int],
-         threads: int) -> Launch:  # fmt: skip
-    """A launch with these blocks. `programs` are those along the axes of blocks that are chosen at
-    the launch, the first along axis 0; `counts` how many numbers there are."""
-    chosen = [*programs]
-    given = [f"{name[:-5].lower()}numel" for name in blocks]
-    more = ", ".join([*given, *(f"{name} : tl.constexpr" for name in chosen)])
-    lines = ["@triton.jit", f"def triton_per_fused_sum_0(in_ptr0, out_ptr0, {more}):"]
-    for name, size in blocks.items():
-        word = name[:-5].lower()
-        lines.append(f"    {word}numel = {counts[name]}")
-        if name in chosen:
-            lines += [f"    {word}offset = tl.program_id({chosen.index(name)}) * {name}",
-                      f"    {word}index = {word}offset + tl.arange(0, {name})[:, None]"]  # fmt: skip
-        else:
-            lines += [f"    {name}: tl.constexpr = {size}",
-                      f"    {word}index = tl.arange(0, {name})[None, :]"]  # fmt: skip
-    lines += ["    tmp0 = tl.load(in_ptr0 + (r0_1 + 128*x0), xmask, other=0.0)",
-              "    tl.store(out_ptr0 + (x0), tmp0, xmask)"]  # fmt: skip
-    grid = (*programs.values(), 1, 1)[:3]
-    return Launch("\n".join(lines) + "\n", grid, threads,
-                  {**blocks, "each": prod(blocks.values()) // threads})  # fmt: skip
-
-
 @st.composite
 def drawn(draw: DrawFn) -> Launch:
     """A kernel over one axis, over two, or with an axis of which each program has all."""
-    kind = draw(st.sampled_from([("XBLOCK",), ("XBLOCK", "YBLOCK"), ("XBLOCK", "R0_BLOCK"),
-                                 ("YBLOCK", "XBLOCK", "R0_BLOCK"), ("R0_BLOCK",)]))  # fmt: skip
-    blocks, programs, counts = {}, {}, {}
-    for name in kind:
-        size = blocks[name] = 2 ** draw(st.integers(0, 10))
-        counts[name] = draw(st.integers(size // 2 + 1, size))
-        if name != "R0_BLOCK":
-            many = draw(st.sampled_from([1, 2, 3, 5, 16, 100, 4096]))
-            least = max(many * size // 2, (many - 1) * size) + 1
-            programs[name], counts[name] = many, draw(st.integers(least, many * size))
-    order = sorted(programs, key=lambda name: "XY".index(name[0]))  # x is along axis 0
-    tile = prod(blocks.values())
-    threads = min(tile, 2 ** draw(st.integers(5, 10)))
-    return made(blocks, {name: programs[name] for name in order}, counts, threads)
+    kind = draw(st.sampled_from(["X", "XY", "X R0_", "YX R0_", "R0_"]))
+    blocks, grid, lines = {}, [1, 1, 1], []
+    for word in [*kind.split()[0].replace("R0_", ""), *["R0_"] * ("R0_" in kind)]:
+        size = blocks[f"{word}BLOCK"] = 2 ** draw(st.integers(0, 10))
+        many, name, axis = 1, word.lower(), "XY".find(word)  # x is along axis 0
+        if word == "R0_":
+            made = [f"{word}BLOCK: tl.constexpr = {size}"]
+        else:
+            many = grid[axis] = draw(st.sampled_from([1, 2, 3, 5, 16, 100, 4096]))
+            made = [f"{name}offset = tl.program_id({axis}) * {word}BLOCK"]
+        least = max(many * size // 2, (many - 1) * size) + 1
+        lines += [f"{name}numel = {draw(st.integers(least, many * size))}", *made,
+                  f"{name}index = tl.arange(0, {word}BLOCK)[:, None]"]  # fmt: skip
+    chosen = "".join(f", {name} : tl.constexpr" for name in blocks if name != "R0_BLOCK")
+    head = f"@triton.jit\ndef triton_per_fused_sum_0(in_ptr0, out_ptr0{chosen}):"
+    body = [*lines, "tmp0 = tl.load(in_ptr0 + (r0_1 + 128*x0), xmask, other=0.0)"]
+    each = 2 ** draw(st.integers(0, (prod(blocks.values())).bit_length() - 1))
+    code = "\n".join([head, *(f"    {line}" for line in body), ""])
+    return Launch(code, tuple(grid), prod(blocks.values()) // each, {**blocks, "each": each})
 
 
 def as_it_must(tile: Any, launch: Launch) -> None:
@@ -107,7 +86,8 @@ def as_it_must(tile: Any, launch: Launch) -> None:
 
 
 @checks("u15_lab_block.tile", given=drawn(), examples=100, what="made-up kernels",
-        spec=[SAY, SIZE, EACH, GRID, THREADS, EVENLY, ENDS, STANDS, CHOSEN, DIVIDE, LEAST])  # fmt: skip
+        spec=[SAY, SIZE, EACH, GRID, THREADS, EVENLY, ENDS, STANDS, CHOSEN, DIVIDE,
+              LEAST])  # fmt: skip
 def tiles_of_kernels(tile, launch: Launch):
     """The blocks of a program, and the numbers of a thread."""
     as_it_must(tile, launch)
