@@ -38,13 +38,11 @@ def annotated(code: str, loops: Callable[[str], list[dict[str, Any]]]) -> str:
 
 
 def _note(row: dict[str, Any]) -> str:
-    parts = [f"{row['times']:,} times"]
-    parts += [f"{row['step']} numbers at once"] * (row["step"] > 1)
-    parts += ["shared by threads"] * row["shared"]
-    if row["loads"]:
-        kind = row["reduces"] and f"{row['reduces']} of "
-        parts.append(f"{kind}{', '.join(row['loads'])}")
-    return "; ".join(parts) + (f" -> {', '.join(row['stores'])}" if row["stores"] else "")
+    kind = row["reduces"] and f"{row['reduces']} of "
+    parts = [f"{row['times']:,} times", f"{row['step']} numbers at once" * (row["step"] > 1),
+             "shared by threads" * row["shared"], kind + ", ".join(row["loads"])]  # fmt: skip
+    to = f" -> {', '.join(row['stores'])}" if row["stores"] else ""
+    return "; ".join(filter(None, parts)) + to
 
 
 def launches_table(text: str, launched: Launched, title: str) -> Any:

@@ -172,33 +172,33 @@ def bought() -> Rubric:
     bytes, and why this is different for 64 sentences. Write six to ten sentences.
     """
     return Rubric(
-        criteria="1 point for the counts: GELU 9 launches to 1 and 92.3 to 8.4 MB, the block 16 "
-        "to 14 and 10.2 to 9.6 MB, with the cause: eight of the block's launches are products of a "
-        "library, which Inductor leaves as they are, with 6.6 of the 10.2 MB. Half a point without "
-        "the cause. 1 point for the times: both ratios from the student's own rounds (or the "
-        "recorded ones, without g++), and what they allow: one version is faster only if it wins "
-        "12 of 15 rounds, and there is no exact factor where rounds are far apart. On the GPU, 64 "
-        "sentences gain (695 to 566 µs a call) and one does not (395 to 520). Half a point for a "
-        "ratio without that. 1 point for the tile: 32 rows a program make 16 programs of 512 "
-        "rows, so at most 16 of 132 multiprocessors work, while eager's two kernels had 64 "
-        "programs each; 64 sentences have 32,768 rows, enough for all of them, and then the fewer "
-        "bytes count. Half a point without 64 sentences. To call this a likely cause, because "
-        "nobody measured another XBLOCK, is right.",
+        criteria="1 point for the counts: GELU 9 launches to 1 and 92.3 to 8.4 MB, the block 16 to "
+        "14 and 10.2 to 9.6 MB, with the cause: eight of the block's launches are products of a "
+        "library, with 6.6 MB, which Inductor leaves as they are. 1 point for the times: both "
+        "ratios from the student's own rounds (the recorded ones without g++) and what they "
+        "allow: one version is faster only if it wins 12 of 15 rounds, and there is no exact "
+        "factor where rounds are far apart. On the GPU, 64 sentences gain (695 to 566 µs a "
+        "call) and one does not (395 to 520). 1 point for the tile: 32 rows a program make 16 "
+        "programs of 512 rows, for 132 multiprocessors, where eager's two kernels had 64 "
+        "programs each; 64 sentences have 32,768 rows, enough for all, and then fewer bytes "
+        "count. To call this a likely cause, because nobody measured another XBLOCK, is right. "
+        "Half a point each where a part is missing.",
         samples=(
             Sample(3, "GELU went from 9 launches to 1 and from 92 to 8.4 MB. In my rounds it was "
-                   "4.4 times as fast in the middle one, and faster in 15 of 15; they lie between 2 "
-                   "and 9, so I only say several times. The block went from 16 launches to 14 and from "
-                   "10.2 to 9.6 MB: eight are products of a library, with 6.6 MB, which Inductor "
-                   "did not touch, so the ratio cannot be far from 1. It won 9 of my 15 rounds, "
-                   "which is no evidence. On the GPU, a call got slower for one sentence, 395 to "
-                   "520 µs, and faster for 64. The softmax kernel has tiles of 32 × 128, so 512 "
-                   "rows make 16 programs, and 116 of 132 multiprocessors have nothing to do; "
-                   "eager mode's kernels had 64 programs each. With 64 sentences there is work for all, "
-                   "and moving fewer bytes wins: 6.9 instead of 15 µs."),
+                   "4.4 times as fast in the middle one, and faster in 15 of 15; they lie "
+                   "between 2 and 9, so I only say several times. The block went from 16 "
+                   "launches to 14 and from 10.2 to 9.6 MB: eight are products of a library, "
+                   "which Inductor did not touch. It won 9 of my 15 rounds, which is no "
+                   "evidence. On the GPU, a call got slower for one sentence, 395 to 520 µs, and "
+                   "faster for 64. The softmax kernel has tiles of 32 × 128, so 512 rows make 16 "
+                   "programs, and 116 of 132 multiprocessors have nothing to do; eager mode's "
+                   "kernels had 64 programs each. With 64 sentences there is work for all, and "
+                   "moving fewer bytes wins: 6.9 instead of 15 µs."),
             Sample(2, "GELU has 1 launch instead of 9 and moves 9 % of the bytes, the block 14 "
-                   "instead of 16 and 94 %, as the products are not Inductor's. In my rounds GELU is "
-                   "4.4 times and the block 1.1 times as fast. The softmax has only 16 programs of "
-                   "32 rows, so most of the GPU waits; with 64 sentences there are more."),
+                   "instead of 16 and 94 %, as the products are not Inductor's. In my rounds "
+                   "GELU is 4.4 times and the block 1.1 times as fast. The softmax has only 16 "
+                   "programs of 32 rows, so most of the GPU waits; with 64 sentences there are "
+                   "more."),
             Sample(0, "Compiling makes everything faster because kernels are fused and Python is "
                    "skipped. The softmax is slower because Triton is not as good as CUDA."),
         ),

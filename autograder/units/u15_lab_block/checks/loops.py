@@ -169,30 +169,18 @@ def loops_of_kernels(loops, kernel: Kernel):
     as_it_must(loops, str(kernel), kernel.rows)
 
 
-def rows_of(text: str) -> list[dict[str, Any]]:
-    """Rows from lines such as "x0 1 512 shared | in_ptr0 | out_ptr0 | sum"."""
-    rows = []
-    for line in text.strip().splitlines():
-        head, loads, stores, reduces = (part.split() for part in line.split("|"))
-        rows.append({"loop": head[0], "step": int(head[1]), "times": int(head[2]),
-                     "shared": "shared" in head, "loads": loads, "stores": stores,
-                     "reduces": "".join(reduces)})  # fmt: skip
-    return rows
-
-
-BLOCK = BY_INDUCTOR["block"]
 WRITTEN = [
     (code_of(BY_INDUCTOR["gelu"], "cpp_fused_add_mul_tanh_0"),
-     "x0 16 65536 shared | in_ptr0 | out_ptr0 |", TIMES),
-    (code_of(BLOCK, "cpp_fused__softmax_div_view_1"), """
-     x0 1 512 shared || out_ptr0 out_ptr1 |
-     x1 16 4096 | in_ptr0 || maximum
-     x1 16 4096 | in_ptr0 out_ptr0 | local_buffer_data_0 | sum
-     x1 16 4096 | local_buffer_data_0 out_ptr1 | out_ptr2 |""", OWN),
+     [("x0", 16, 65_536, True, ["in_ptr0"], ["out_ptr0"], "")], TIMES),
+    (code_of(BY_INDUCTOR["block"], "cpp_fused__softmax_div_view_1"),
+     [("x0", 1, 512, True, [], ["out_ptr0", "out_ptr1"], ""),
+      ("x1", 16, 4_096, False, ["in_ptr0"], [], "maximum"),
+      ("x1", 16, 4_096, False, ["in_ptr0", "out_ptr0"], ["local_buffer_data_0"], "sum"),
+      ("x1", 16, 4_096, False, ["local_buffer_data_0", "out_ptr1"], ["out_ptr2"], "")], OWN),
 ]  # fmt: skip
 
 
 @for_each("u15_lab_block.loops", WRITTEN, "{} kernels that Inductor wrote", spec=[SAY])
 def loops_that_inductor_wrote(loops, code, rows, spec):
     """GELU and softmax."""
-    as_it_must(loops, code, rows_of(rows), spec)
+    as_it_must(loops, code, [dict(zip(SAYS, row, strict=True)) for row in rows], spec)

@@ -1,4 +1,4 @@
-"""Visible checks of `tile`: kernels that are made up, and those of the block as a GPU ran them.
+"""Visible checks of `tile`: kernels that are made up, and two as a GPU ran them.
 
 Next room: autograder/units/u15_lab_block/hidden/__init__.py.
 """
@@ -93,15 +93,18 @@ def tiles_of_kernels(tile, launch: Launch):
     as_it_must(tile, launch)
 
 
-TILES = [{"XBLOCK": 1, "R0_BLOCK": 256, "each": 4}, {"XBLOCK": 32, "R0_BLOCK": 128, "each": 64},
-         {"XBLOCK": 256, "each": 2}, {"XBLOCK": 1, "R0_BLOCK": 256, "each": 4},
-         {"XBLOCK": 512, "each": 2}, {"XBLOCK": 128, "each": 1}]  # fmt: skip
-RAN = [row for row in BY_GPU.data("kernels")["block, compiled"] if row[0].startswith("triton")]
-LAUNCHES = [(Launch(code_of(BY_GPU["block"], name), tuple(grid), threads, due), SIZE)
-            for (name, _, grid, threads), due in zip(RAN, TILES, strict=True)]  # fmt: skip
+SOFTMAX, GELU = (
+    code_of(BY_GPU[name], f"triton_{kernel}")
+    for name, kernel in (
+        ("block", "per_fused__softmax_amax_div_mul_sub_view_1"),
+        ("gelu", "poi_fused_add_mul_tanh_0"),
+    )
+)
+RAN = [(Launch(SOFTMAX, (16, 1, 1), 64, {"R0_BLOCK": 128, "XBLOCK": 32, "each": 64}), SIZE),
+       (Launch(GELU, (32_768, 1, 1), 128, {"XBLOCK": 1_024, "each": 8}), SIZE)]  # fmt: skip
 
 
-@for_each("u15_lab_block.tile", LAUNCHES, "{} kernels of the block")
+@for_each("u15_lab_block.tile", RAN, "{} kernels as a GPU ran them")
 def tiles_of_the_block(tile, launch, spec):
-    """The kernels of the block, launched as they were recorded."""
+    """Softmax and GELU, launched as they were recorded."""
     as_it_must(tile, launch)
