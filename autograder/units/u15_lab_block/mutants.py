@@ -40,9 +40,7 @@ mutants(
 def _rows(text):
     """By the tree of Python, as a small interpreter of shapes."""
     *_, call = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
-    parts = re.split(
-        r"(?m)^(?=# Topologically|\w+ = async_compile\.cpp)", text.partition("\ndef call")[0]
-    )
+    parts = re.split(r"(?m)^(?=# Topo|\w+ = async_compile\.cpp)", text.partition("\ndef call")[0])
     heads = {re.search(r"(?m)^(\w+) = async", p)[1]: p for p in parts if "async_compile" in p}
     pointers = {name: re.search(r"(?m)^(?:def|void) (.*)", part)[1] for name, part in heads.items()}
     known, rows = {}, []

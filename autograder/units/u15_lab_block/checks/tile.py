@@ -93,13 +93,8 @@ def tiles_of_kernels(tile, launch: Launch):
     as_it_must(tile, launch)
 
 
-SOFTMAX, GELU = (
-    code_of(BY_GPU[name], f"triton_{kernel}")
-    for name, kernel in (
-        ("block", "per_fused__softmax_amax_div_mul_sub_view_1"),
-        ("gelu", "poi_fused_add_mul_tanh_0"),
-    )
-)
+SOFTMAX = code_of(BY_GPU["block"], "triton_per_fused__softmax_amax_div_mul_sub_view_1")
+GELU = code_of(BY_GPU["gelu"], "triton_poi_fused_add_mul_tanh_0")
 RAN = [(Launch(SOFTMAX, (16, 1, 1), 64, {"R0_BLOCK": 128, "XBLOCK": 32, "each": 64}), SIZE),
        (Launch(GELU, (32_768, 1, 1), 128, {"XBLOCK": 1_024, "each": 8}), SIZE)]  # fmt: skip
 
