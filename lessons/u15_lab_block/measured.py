@@ -20,7 +20,7 @@ from typing import Any
 from course_lib.draw.plots.table import table
 from course_lib.measure.turns import for_seconds
 from course_lib.recorded import recorded
-from lessons.u15.dynamo import quiet
+from lessons.dynamo import quiet
 from lessons.u15_lab_block.text import SHAPES, program
 
 ROUNDS, SECONDS = 15, 2.0

@@ -19,7 +19,7 @@ from unittest import mock
 
 from course_lib.models import build
 from course_lib.recorded import recorded
-from lessons.u15.dynamo import gelu, quiet
+from lessons.dynamo import gelu, quiet
 
 BY_INDUCTOR, BY_GPU = recorded(__file__, "inductor.txt"), recorded(__file__, "gpu.txt")
 SHAPES = {"block": (1, 128, 256), "gelu": (1024, 1024)}

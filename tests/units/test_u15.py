@@ -14,6 +14,7 @@ from autograder.units.u15.checks import CASES
 from autograder.units.u15.checks.division import KNOWN, OURS, nodes_of
 from autograder.units.u15.checks.rows import KNOWN as PROGRAMS
 from course_lib.exercises import plugged, slot, using
+from lessons.dynamo import gelu, quiet
 from lessons.u15 import cache, division, dynamo, kernels, rows, text
 
 HEARD = ["u15.compiled", "u15.repaired", "u15.functional", "u15.parts"]
@@ -171,7 +172,7 @@ def _operations_of_gelu():
     """Each operation of GELU, and the arrays that it reads."""
     import torch
 
-    (graph,) = dynamo.graphs_of(dynamo.gelu, torch.ones(4))
+    (graph,) = dynamo.graphs_of(gelu, torch.ones(4))
     return [(node.name, node.all_input_nodes) for node in graph.graph.nodes
             if node.op.startswith("call")]  # fmt: skip
 
@@ -190,7 +191,7 @@ def test_inductor_writes_what_is_recorded(monkeypatch):
 
     monkeypatch.setattr(async_compile.AsyncCompile, "cpp_pybinding", silent)
     options = {"cpp.vec_isa_ok": True, "cpp.threads": 1, "fx_graph_cache": False}
-    with dynamo.quiet(), config.patch(options), torch.no_grad():
+    with quiet(), config.patch(options), torch.no_grad():
         _, (code,) = run_and_get_code(torch.compile(build("block")), torch.zeros(1, 128, 256))
     for name, kernel in (("behind attention", "cpp_fused_add_native_layer_norm_view_1"),
                          ("last", "cpp_fused_add_view_3")):  # fmt: skip
