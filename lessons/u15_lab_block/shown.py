@@ -22,7 +22,6 @@ MANY: dict[str, list[list[Any]]] = BY_GPU.data("64 sentences")
 MS: dict[str, dict[str, float]] = BY_GPU.data("ms")
 PRODUCTS = ("addmm", "bmm", "mm")
 Launched = Callable[[str], list[tuple[str, list[str], int, int]]]
-MARGIN = 52  # where the notes begin
 
 
 def annotated(code: str, loops: Callable[[str], list[dict[str, Any]]]) -> str:
@@ -31,7 +30,7 @@ def annotated(code: str, loops: Callable[[str], list[dict[str, Any]]]) -> str:
     for line in code.rstrip().splitlines():
         if line.lstrip().startswith("for("):
             row = next(rows)
-            lines.append(f"{line:<{MARGIN}}// {_note(row)}")
+            lines.append(f"{line:<52}// {_note(row)}")
         else:
             lines.append(line)
     return "\n".join(lines)
@@ -101,7 +100,8 @@ def bytes_table(launched: Launched) -> Any:
             parts = [[row for row in side if (row[0].split(".")[-1] in PRODUCTS)
                       == (what == "products")] for side in sides]  # fmt: skip
             if any(parts):
-                rows.append([f"{name}: {what}", *map(len, parts), *map(megabytes, parts)])
+                label = name if name == "gelu" else f"{name}: {what}"
+                rows.append([label, *map(len, parts), *map(megabytes, parts)])
     heads = ["program", "launches, eager", "compiled", "moved, eager (MB)", "compiled (MB)"]
     return table(rows, heads)
 
