@@ -20,7 +20,7 @@ import numpy as np
 from course_lib.compiler import compile
 from course_lib.draw.plots.table import table
 from course_lib.models import build, example_inputs
-from lessons.u15.dynamo import quiet
+from lessons.dynamo import quiet
 
 Node = tuple[str, str, list[str]]
 Step = tuple[str, list[str], list[str], list[str]]

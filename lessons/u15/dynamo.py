@@ -12,36 +12,17 @@ where it is used. Next room: cache.py.
 
 from __future__ import annotations
 
-import logging
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import Any
 
 from course_lib.draw.plots.table import table
+from lessons.dynamo import gelu, quiet
 
 # Guards of every graph, about PyTorch's own state.
 SILENT = ("CURRENT_DEVICE", "saved_tensors_hooks", "_indices')")
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """From an empty cache to an empty cache, without what Dynamo writes into its log."""
-    import torch
-
-    log = logging.getLogger("torch._dynamo")
-    level = log.level
-    log.setLevel(logging.ERROR)
-    torch._dynamo.reset()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(level)
-        torch._dynamo.reset()
 
 
 @contextmanager
@@ -99,13 +80,6 @@ def guards(function: Callable[..., Any], *inputs: Any) -> list[str]:
     codes = [code for guard in said.out_guards or [] for code in guard.code_list or []]
     told = [re.sub(r"\s+", " ", code) for code in codes if not any(w in code for w in SILENT)]
     return list(dict.fromkeys(re.sub(r", \d{6,}\)", ", its address)", code) for code in told))
-
-
-def gelu(x: Any) -> Any:
-    """The function of the notebook's opening question."""
-    import torch
-
-    return 0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
 
 
 def halves(partition: Callable[..., Any]) -> tuple[int, int, int]:

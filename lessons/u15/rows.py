@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.draw.plots.table import table
-from lessons.u15.dynamo import quiet
+from lessons.dynamo import quiet
 
 Row = tuple[Any, ...]
 SIGN = {"add": "+", "mul": "*"}

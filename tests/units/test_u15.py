@@ -12,6 +12,7 @@ from autograder.units.u15.checks import CASES, LARGE
 from autograder.units.u15.checks.division import KNOWN, OURS, nodes_of
 from autograder.units.u15.checks.rows import KNOWN as PROGRAMS
 from course_lib.exercises import plugged, slot, using
+from lessons.dynamo import gelu, quiet
 from lessons.u15 import cache, division, dynamo, kernels, rows, text
 
 HEARD = ["u15.compiled", "u15.repaired", "u15.functional", "u15.parts"]
@@ -188,7 +189,7 @@ def _operations_of_gelu():
     """Each operation of GELU, and the arrays that it reads."""
     import torch
 
-    (graph,) = dynamo.graphs_of(dynamo.gelu, torch.ones(4))
+    (graph,) = dynamo.graphs_of(gelu, torch.ones(4))
     return [(node.name, node.all_input_nodes) for node in graph.graph.nodes
             if node.op.startswith("call")]  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""Lab beside unit 15: what Inductor wrote for a transformer block, annotated and measured."""
