@@ -6,8 +6,10 @@ JAX, whose StableHLO goes to XLA and to IREE, and once for TVM's Relax.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -157,3 +159,54 @@ def without_places(text: str) -> str:
 
 
 INNER = r"\s*\bloc\((?:[^()]|\([^()]*\))*\)"
+
+
+# ── C ──
+
+SEQUENCE = {
+    "steps": [["dense_relu", ["x", "w0", "b0"], "a"], ["dense_relu", ["a", "w1", "b1"], "b"],
+              ["add", ["a", "b"], "c"], ["dense", ["c", "w2", "b2"], "d"], ["softmax", ["d"], "y"]],
+    "shapes": {"x": [16, 64], "w0": [64, 32], "b0": [32], "a": [16, 32], "w1": [32, 32],
+               "b1": [32], "b": [16, 32], "c": [16, 32], "w2": [32, 16], "b2": [16], "d": [16, 16],
+               "y": [16, 16]},
+}  # fmt: skip
+
+
+@maker("apache-tvm", "tvm", seconds=8)
+def in_c() -> dict[str, str]:
+    """A network of five kernels."""
+    return c_of({"sequence": SEQUENCE})
+
+
+def c_of(models: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """Each network as JSON, and its kernels as TVM writes them in C."""
+    found = {}
+    for name, model in models.items():
+        shapes = model["shapes"]
+        steps, functions = [], {}
+        for k, (kind, reads, writes) in enumerate(model["steps"]):
+            steps.append({"kind": kind, "call": f"__tvm_ffi_{kind}_{k}", "reads": reads,
+                          "writes": writes})  # fmt: skip
+            function = _te(kind, [shapes[one] for one in reads])
+            functions[f"{kind}_{k}"] = function.with_attr("global_symbol", f"{kind}_{k}")
+        module = package().IRModule(functions)
+        target = package().target.Target({"kind": "c"})
+        text = package().compile(module, target=target).mod.inspect_source()
+        found[f"{name}: model"] = json.dumps({"steps": steps, "shapes": shapes}) + "\n"
+        found[f"{name}: C"] = text.rstrip() + "\n"
+    return found
+
+
+def _te(kind: str, shapes: list[list[int]]) -> Any:
+    """A kernel of these operands, in loops as TVM's library writes them."""
+    te, topi = package().te, import_module("tvm.topi")
+    given = [te.placeholder(shape, name="xwb"[k]) for k, shape in enumerate(shapes)]
+    if kind in ("add", "softmax"):
+        made = topi.add(*given) if kind == "add" else topi.nn.softmax(*given)
+    elif kind.startswith("dense"):
+        made = topi.add(topi.matmul(*given[:2]), given[2])
+    else:
+        made = topi.add(topi.nn.conv2d(*given[:2], 1, shapes[1][-1] // 2, 1, "NCHW"), given[2])
+    if kind.endswith("relu"):
+        made = topi.nn.relu(made)
+    return te.create_prim_func([*given, made])
