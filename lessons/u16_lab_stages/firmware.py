@@ -22,6 +22,9 @@ import numpy as np
 from course_lib.ir.graph.build import add, conv, matmul, relu, softmax, trace
 from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node
+from course_lib.memory.liveness import Interval
+from course_lib.memory.offsets import arena_size
+from course_lib.memory.planners import exact
 from course_lib.recorded import Recording, recorded
 
 BY_C = recorded(__file__, "c.txt")
@@ -107,11 +110,11 @@ class Network:
 
     @property
     def numbers(self) -> int:
-        """How many numbers are alive between the steps, at the most."""
+        """How many numbers the arrays between the steps need, at the least."""
         last = {name: k for k, step in enumerate(self.steps) for name in step["reads"]}
-        alive = [[name for j, name in enumerate(self.between) if j <= k <= last[name]]
-                 for k in range(len(self.steps))]  # fmt: skip
-        return max(sum(self.size(name) for name in names) for names in alive)
+        lives = [Interval(name, 4 * self.size(name), k, last.get(name, k))
+                 for k, name in enumerate(self.between)]  # fmt: skip
+        return arena_size(lives, exact(lives)) // 4
 
     @property
     def about(self) -> dict[str, Any]:
