@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_lib.maker import maker
+from course_lib.exercises import slot
+from course_lib.maker import in_rows, maker
 from lessons.u16_lab_stages.makers import c_of, in_iree, in_tvm, in_xla, searched
+from lessons.u16_lab_stages.shown import NETWORK, sections, variants
 
 
 def twice(r: Any, x: Any) -> Any:
@@ -79,3 +81,10 @@ def layers() -> dict[str, str]:
 @maker("apache-tvm", "tvm", seconds=8)
 def in_c() -> dict[str, str]:
     return c_of({"image": IMAGE, "chain": CHAIN})
+
+
+@maker("clang", "clang-22", "llvm-size-22", "llvm-nm-22", seconds=2)
+def by_clang() -> dict[str, str]:
+    """The network with our runner, and without, for a Cortex-M4."""
+    ours = slot("u16_lab_stages.runner").reference(NETWORK.about)
+    return {"sections": in_rows(sections(variants(ours)))}
