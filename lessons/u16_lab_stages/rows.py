@@ -48,9 +48,7 @@ def _of_values(text: str) -> list[Row]:
     for one in read(text):
         line = lines[one.first - 1]
         value = CONSTANT.search(line)
-        if _source(one) is one and one.word != "parameter" and (
-            value or one.kinds != {"constant"}
-        ):
+        if _source(one) is one and one.word != "parameter" and (value or one.kinds != {"constant"}):
             place[one] = len(found)
             reads = [place.get(_source(x)) if isinstance(x, Statement) else None
                      for x in _operands(one)]  # fmt: skip

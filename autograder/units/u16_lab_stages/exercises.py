@@ -195,9 +195,9 @@ def fates() -> Rubric:
         "from the table, and says that one search of 24 trials cannot tell a decision from luck, or "
         "how it could (another trial that differs in this decision only; a second search). 1 point: "
         "of the memory, 6,144 bytes are the arena and 2,048 the workspace, 5,120 the input and the "
-        "result; of what is constant, 14,976 bytes are weights; names something to make smaller that "
+        "result; of what is constant, 14,656 bytes are weights; names something to make smaller that "
         "the figures support (the weights, in 8 bits; the copy of x or the arena; not the error "
-        "texts, which are gone once the error function does nothing).",
+        "texts, which are gone once the compiler sees that the error function does nothing).",
         samples=(
             Sample(3, "JAX hands XLA the parts already, and XLA divides once for each row and "
                    "multiplies. TVM has R.nn.softmax in Relax, and TIR has an exponential, a sum and a "
@@ -206,13 +206,13 @@ def fates() -> Rubric:
                    "batch_matmul, the fastest schedule has 2 jobs and vectors of 32 numbers and is 12 "
                    "times as fast as plain loops. Another trial was within 10 % after one trial, so I "
                    "would change only the lanes in this trace and measure that before I believe that "
-                   "they did it. On the Cortex-M4, 14,976 bytes are weights, which are larger than "
+                   "they did it. On the Cortex-M4, 14,656 bytes are weights, which are larger than "
                    "all code, and 6,144 of the 13,328 bytes of memory are my arena. I would store the "
                    "weights in 8 bits first."),
             Sample(2, "Only TVM and IREE have an operation that is called softmax, TVM before and IREE "
                    "after it has read the parts; XLA and Triton work with the parts. The dense layer "
                    "has 32 jobs, so it is fast because of threads. The arena has 6,144 bytes and "
-                   "the weights have 14,976, so I would make the weights smaller."),
+                   "the weights have 14,656, so I would make the weights smaller."),
             Sample(0, "All compilers fuse the softmax, because fusion is faster. MetaSchedule finds the "
                    "best schedule by machine learning. C is small because it has no Python."),
         ),

@@ -51,7 +51,12 @@ class Writer:
 
     def word(self, name: str) -> str:
         """A word of this stage that no softmax needs."""
-        parts = {"StableHLO": "stablehlo.{}", "HLO, optimized": "{}", "Relax": "R.{}", "TIR": "T.{}"}
+        parts = {
+            "StableHLO": "stablehlo.{}",
+            "HLO, optimized": "{}",
+            "Relax": "R.{}",
+            "TIR": "T.{}",
+        }
         if name == "add" and self.stage == "TIR":
             return "+"
         mlir = {"add": "arith.addf", "tanh": "math.tanh"}
