@@ -46,7 +46,8 @@ LAYERS = {
 def module_of(layer: Layer) -> Any:
     """The layer as a module with the one function `main`, its loops as they are written.
 
-    conv2d        channels, rows and columns, filters, size of a filter; bias and ReLU behind it
+    conv2d        channels, rows and columns, filters, size of a filter; nothing is padded; bias and
+                  ReLU behind it
     dense         rows, inputs, outputs; bias and ReLU behind it
     batch_matmul  products, rows, depth, columns
     """
@@ -120,7 +121,7 @@ def _conv2d(channels: int, size: int, filters: int, kernel: int) -> list[Any]:
     x = te.placeholder((1, channels, size, size), name="x")
     w = te.placeholder((filters, channels, kernel, kernel), name="w")
     b = te.placeholder((filters, 1, 1), name="b")
-    return [x, w, b, topi.nn.relu(topi.add(topi.nn.conv2d(x, w, 1, kernel // 2, 1, "NCHW"), b))]
+    return [x, w, b, topi.nn.relu(topi.add(topi.nn.conv2d(x, w, 1, 0, 1, "NCHW"), b))]
 
 
 def _dense(rows: int, inputs: int, outputs: int) -> list[Any]:

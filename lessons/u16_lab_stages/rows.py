@@ -23,7 +23,6 @@ MOVES = {"tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"}
 WHOLE = {"linalg.generic", "linalg.fill"}  # with nothing computed inside
 MEMORY = {"tt.load", "tt.store"}
 CONSTANT = re.compile(r"constant(?:\(|\s+(?:dense<)?)([-+\w.]+)")
-RELAX = re.compile(r" = (R\.[\w.]+)\(")
 SIGNS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
@@ -36,7 +35,9 @@ def rows(text: str) -> list[Row]:
             given; what a reduction begins with is left out
     value   of a constant
     """
-    return _of_loops(text) if "@T.prim_func" in text else _of_values(text)
+    if "@R.function" in text:
+        return _of_loops(text) if "@T.prim_func" in text else _of_relax(text)
+    return _of_values(text)
 
 
 # ── a value a line ──
@@ -76,14 +77,12 @@ def _is_reduction(one: Statement) -> bool:
 
 def _operands(one: Statement) -> list[Statement | str]:
     if not _is_reduction(one):
-        return [x for x in one.operands if x != "R"]  # of `R.exp(...)`, which is no value
+        return list(one.operands)
     computed = [x for x in one.reads if _source(x).kinds != {"constant"}]
     return list(computed[:1]) or [""]
 
 
 def _word(one: Statement, text: str, line: str) -> str:
-    if in_relax := RELAX.search(line):
-        return in_relax[1]
     if not _is_reduction(one):
         return one.word
     joins = re.search(r"applies (\S+)", line)
@@ -99,7 +98,17 @@ def _number(word: str) -> float:
     return float(np.uint32(int(word, 16)).view(np.float32) if bits else word)
 
 
-# ── TVM's loops ──
+# ── TVM, whose texts are Python to look at ──
+
+
+def _of_relax(text: str) -> list[Row]:
+    """The operations of a function of Relax."""
+    found = _Kernel([], {})
+    for one in ast.walk(ast.parse(text)):
+        if isinstance(one, ast.Assign | ast.AnnAssign) and one.value is not None:
+            target = one.target if isinstance(one, ast.AnnAssign) else one.targets[0]
+            found.known[ast.unparse(target)] = found.of(one.value)
+    return found.found
 
 
 def _of_loops(text: str) -> list[Row]:
@@ -132,7 +141,7 @@ class _Kernel:
             assert isinstance(target, ast.Subscript)
             name = ast.unparse(target.value)
             made = self._reduced(ast.unparse(target), one.value)
-            self.known[name] = self._of(one.value) if made is None else made
+            self.known[name] = self.of(one.value) if made is None else made
 
     def _reduced(self, target: str, value: ast.expr) -> int | None:
         """The row of a store that joins a number to what is stored already."""
@@ -140,19 +149,20 @@ class _Kernel:
         others = [x for x in operands if ast.unparse(x) != target]
         if not word or len(others) == len(operands):
             return None
-        return self._add(value, f"reduce {word}", [self._of(x) for x in others])
+        return self._add(value, f"reduce {word}", [self.of(x) for x in others])
 
-    def _of(self, value: ast.expr) -> int | None:
+    def of(self, value: ast.expr) -> int | None:
         """The row that computes an expression."""
-        if isinstance(value, ast.Subscript):
-            return self.known.get(ast.unparse(value.value))
+        if isinstance(value, ast.Subscript | ast.Name):
+            name = value.value if isinstance(value, ast.Subscript) else value
+            return self.known.get(ast.unparse(name))
         word, operands = _split(value)
-        if word.startswith("T.float") or isinstance(value, ast.Constant):
+        if word.startswith(("T.float", "R.const")) or isinstance(value, ast.Constant):
             number = operands[0] if operands else value
             made = self._add(value, "constant", [])
             self.found[made]["value"] = float(ast.literal_eval(ast.unparse(number)))
             return made
-        return self._add(value, word, [self._of(x) for x in operands]) if word else None
+        return self._add(value, word, [self.of(x) for x in operands]) if word else None
 
     def _add(self, value: ast.expr, word: str, reads: list[int | None]) -> int:
         self.found.append({"line": value.lineno, "op": word, "reads": reads})

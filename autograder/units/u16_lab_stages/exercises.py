@@ -25,7 +25,8 @@ def found(rows: list[dict[str, Any]]) -> dict[int, list[int]]:
 
     A softmax is a division of e by s, where e is an exponential and s is the sum along an axis of
     this same e. It may also be a product, in either order, of e and r, where r is 1 divided by s;
-    then its result is the product. An operation that is itself called softmax has no parts: {12: []}.
+    then its result is the product. An operation that is itself called softmax has no parts, so it
+    is {12: []}.
 
     The table above has the words. Along which axis a sum runs is not asked here: that was unit 16.
     """
@@ -42,9 +43,10 @@ def found(rows: list[dict[str, Any]]) -> dict[int, list[int]]:
         if word == "softmax":
             places[row["line"]] = []
         for e, s in pairs:
-            if e is not None and s is not None and _word(rows[e]) in _EXP:
-                if rows[s]["op"] in _SUM and rows[s]["reads"] == [e]:
-                    places[row["line"]] = [rows[e]["line"], rows[s]["line"]]
+            if e is None or s is None or _word(rows[e]) not in _EXP:
+                continue
+            if rows[s]["op"] in _SUM and rows[s]["reads"] == [e]:
+                places[row["line"]] = [rows[e]["line"], rows[s]["line"]]
     return places
 
 
@@ -95,11 +97,13 @@ def _decided(instructions: list[Any], decisions: list[Any]) -> dict[str, Any]:
         elif kind == "SampleCategorical":
             value[outputs[0]] = attributes[0][chosen[place]]
         elif kind == "Split":
-            value.update((loop, value[factor]) for loop, factor in zip(outputs, inputs[1:]))
+            value.update(
+                (loop, value[factor]) for loop, factor in zip(outputs, inputs[1:], strict=True)
+            )
         elif kind == "Reorder":
             order = inputs
         elif kind == "GetLoops" and order and len(outputs) == len(order):
-            value.update((loop, value[old]) for loop, old in zip(outputs, order))
+            value.update((loop, value[old]) for loop, old in zip(outputs, order, strict=True))
         elif kind == "Fuse" and all(loop in value for loop in inputs):
             value[outputs[0]] = math.prod(value[loop] for loop in inputs)
         elif kind in _MARKS and inputs[0] in value:
@@ -132,8 +136,9 @@ def runner(model: dict[str, Any]) -> str:
     """
     steps, shapes = model["steps"], model["shapes"]
     last = {name: k for k, step in enumerate(steps) for name in step["reads"]}
-    lives = [Interval(step["writes"], 4 * math.prod(shapes[step["writes"]]), k, last[step["writes"]])
-             for k, step in enumerate(steps[:-1])]  # fmt: skip
+    size = {name: 4 * math.prod(shape) for name, shape in shapes.items()}
+    made = [step["writes"] for step in steps[:-1]]
+    lives = [Interval(name, size[name], k, last[name]) for k, name in enumerate(made)]
     place = assign_offsets(lives)
     lines = []
     for step in steps:

@@ -19,8 +19,10 @@ from lessons.u16_lab_stages.rows import Row, rows
 
 FIND = "Find every softmax in a stage of any of the four compilers"
 FORM = "for each softmax, the line of its result, and the lines of its exponential and of its sum"
-DIVIDED = "A softmax is a division of e by s, where e is an exponential and s is the sum along an axis " \
-    "of this same e"  # fmt: skip
+DIVIDED = (
+    "A softmax is a division of e by s, where e is an exponential and s is the sum along an "
+    "axis of this same e"
+)
 PRODUCT = "It may also be a product, in either order, of e and r, where r is 1 divided by s"
 RESULT = "then its result is the product"
 CALLED = "An operation that is itself called softmax has no parts"
@@ -123,6 +125,7 @@ def _other_reduction(w: Writer, x: int | None) -> None:
 def _no_reduction(w: Writer, x: int | None) -> None:
     e = w.exp(x)
     w.divide(e, w.add(w.other["add"], e, e))
+    w.divide(e, w.add(w.other["add"], e))
     w.divide(e, None)
     w.divide(None, w.sum(e))
     w.times(e, None)

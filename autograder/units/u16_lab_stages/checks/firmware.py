@@ -24,10 +24,16 @@ NAME = "u16_lab_stages.runner"
 TEXT = "C as one text; it includes nothing, and nothing is left undefined with it"
 MAIN = "`main` launches the kernel of each step, in order, and returns 0"
 REFUSED = "it returns 1 as soon as a kernel refuses"
-ARENA = '`arena` is an array of at most model["numbers"] floats, in which the arrays between the steps lie'
+ARENA = (
+    '`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
+    "steps lie"
+)
 OVER = "An array may lie where another one lay that no later step reads"
 ROOM = '`workspace` is an array of at most model["workspace"] bytes'
-GIVES = "`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if so many are not free"
+GIVES = (
+    "`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if so "
+    "many are not free"
+)
 TAKES = "`TVMBackendFreeWorkspace` takes back what was given last, and returns 0"
 AGAIN = "`main` may be called again and again, and nothing may depend on what `arena` held before"
 RIGHT = "The results are right to 0.001"

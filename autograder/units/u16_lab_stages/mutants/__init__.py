@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, alternatives, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 BOTH, ONE = "for e, r in (reads, reads[::-1])", "rows[one].get('value') == 1"
 SUM, SAME = "rows[s]['op'] in _SUM", "rows[s]['reads'] == [e]"
@@ -24,7 +24,8 @@ mutants(
         SAME,
         "rows[s]['reads'][0] is not None and _word(rows[rows[s]['reads'][0]]) in _EXP",
     ),
-    an_addition_is_a_sum=(SUM, "_word(rows[s]).split()[-1] in ('add', 'addf', '+', 'sum')"),
+    an_addition_is_a_sum=(SUM, "_word(rows[s]).split()[-1] in ('add', 'addf', '+', 'sum')", SAME,
+                          "e in rows[s]['reads']"),
     anything_by_its_sum=(EXP, "True"),
     either_way_up=("pairs = [(reads[0], reads[1])]", "pairs = [(reads[0], reads[1]), (reads[1], "
                    "reads[0])]"),
@@ -103,3 +104,17 @@ alternatives(
     "u16_lab_stages.found",
     a_tuple_of_lines=("[rows[e]['line'], rows[s]['line']]", "(rows[e]['line'], rows[s]['line'])"),
 )
+
+for _old, _new, _why in [
+    ("_MULTIPLY = (", "_MULTIPLY = (", "it is only asked whether a word is among them"),
+    ("_SUM = (", "_SUM = (", "it is only asked whether a word is among them"),
+    ("for row in rows:", "for row in reversed(list(rows)):", "no result depends on another one"),
+    ("for e, s in pairs:", "for e, s in reversed(list(pairs)):", "at most one of them is right"),
+    ("for e, r in (reads, reads[::-1]):", "for e, r in reversed(", "both orders are tried"),
+    ("for e, r in (reads, reads[::-1]):", "for e, r in (reads[::-1], reads):",
+     "both orders are tried"),
+    ("pairs.append((e, s))", "pairs.insert(0, (e, s))", "at most one of them is right"),
+    ("places[row['line']] = ", "places.setdefault(row['line'], ",
+     "rows of one line have the same parts"),
+]:  # fmt: skip
+    equivalent("u16_lab_stages.found", _old, _new, because=_why)

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from autograder.check.framework import alternative, mutants
 
-LIFE = "Interval(step['writes'], 4 * math.prod(shapes[step['writes']]), k, last[step['writes']])"
+LIFE = "Interval(name, size[name], k, last[name])"
 OFFSET = "f'arena + {place[name] // 4}' if name in place else name"
-LINE = "return 1;')"
 mutants(
     "u16_lab_stages.runner",
-    an_array_for_each=(LIFE, "Interval(step['writes'], 4 * math.prod(shapes[step['writes']]), 0, "
-                       "len(steps))"),
-    dead_too_early=("k, last[step['writes']])", "k, max(k, last[step['writes']] - 1))"),
+    an_array_for_each=(LIFE, "Interval(name, size[name], 0, len(steps))"),
+    dead_too_early=(LIFE, "Interval(name, size[name], k, max(k, last[name] - 1))"),
     all_at_the_beginning=(OFFSET, "'arena' if name in place else name"),
     offsets_in_bytes=(OFFSET, "f'arena + {place[name]}' if name in place else name"),
-    ignores_a_kernel_that_refuses=("return 1;')", "0;')"),
-    says_nothing_of_a_kernel_that_refuses=("return 1;')", "return 0;')"),
+    ignores_a_kernel_that_refuses=('return 1;")', '0;")'),
+    says_nothing_of_a_kernel_that_refuses=('return 1;")', 'return 0;")'),
     goes_on_after_a_kernel_that_refuses=("if (launch({step['call']}, {given})) return 1;",
                                          "code |= launch({step['call']}, {given}) != 0;",
                                          "int main(void) {", "int main(void) { int code = 0;",
-                                         "return 0;\\n}\\n\"\"\"", "return code;\\n}\\n\"\"\""),
+                                         "return 0;\\n}\\n'", "return code;\\n}\\n'"),
     returns_one=("%s\\n  return 0;", "%s\\n  return 1;"),
     the_result_of_the_last_kernel_is_missing=("for step in steps:", "for step in steps[:-1]:"),
     no_exponential=("float expf(float x) {", "static float mine(float x) {"),
-    no_error_function=("void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char **parts, "
-                       "int32_t count) {}", ""),
+    no_error_function=("void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char "
+                       "**parts, int32_t count) {}", ""),
     a_short_exponential=("y = 1 + x / 4096", "y = 1 + x + x * x / 2", "k < 12", "k < 0"),
     takes_nothing_back=("used = (unsigned char *)ptr - workspace;", ""),
     takes_everything_back=("used = (unsigned char *)ptr - workspace;", "used = 0;"),
@@ -37,9 +35,8 @@ mutants(
     a_larger_workspace=("unsigned char workspace[%d]", "unsigned char workspace[2 * %d]"),
     a_smaller_workspace=("unsigned char workspace[%d]", "unsigned char workspace[%d / 2]"),
     a_larger_arena=("arena[%d]", "arena[%d + 1]"),
-    on_the_stack=(OFFSET, "f'(float[{size(name)}]){{0}}' if name in place else name",
-                  "steps, shapes = model['steps'], model['shapes']" if False else "lines = []",
-                  "lines = []\n    size = lambda name: math.prod(shapes[name])"),
+    on_the_stack=(OFFSET, "f'(float[{size[name] // 4}]){{0}}' if name in place else name",
+                  "arena[%d]", "arena[%d + 0]"),
     with_a_library=("static uint64_t used;", "#include <math.h>\\nstatic uint64_t used;"),
     no_array_called_arena=("static float arena[%d]", "static float memory[%d]", "f'arena + ",
                            "f'memory + "),

@@ -27,19 +27,20 @@ mutants(
     decisions_in_order=("made['tiles'].append(chosen[place])", "made['tiles'].append(decisions"
                         "[len(made['tiles'])][1][::-1])"),
     the_choice_for_the_number=("attributes[0][chosen[place]]", "chosen[place]"),
-    the_last_choice=(" and kind == 'Annotate'", "", "attributes == ['meta_schedule.unroll_explicit']",
-                     "kind == 'Annotate' and inputs[1] in value"),
+    the_last_choice=("attributes == ['meta_schedule.unroll_explicit'] and kind == 'Annotate'",
+                     "kind == 'Annotate' and inputs[-1] in value", "value[inputs[1]]",
+                     "value[inputs[-1]]"),
     the_limits=("made[_MARKS[kind]] = value[inputs[0]]", "made[_MARKS[kind]] = 32"),
     marks_of_every_nest=(LONG, "kind == 'GetLoops' and order"),
     the_last_nest=("elif kind in _MARKS and inputs[0] in value", "elif kind in _MARKS"
                    , "value[inputs[0]]", "value.get(inputs[0], 1)"),
     the_order_of_the_splits=("order = inputs", "order = sorted(inputs, key=lambda n: int(n[1:]))"),
-    the_sum_of_the_loops=("math.prod(value[loop] for loop in inputs)", "sum(value[loop] for loop "
+    the_sum_of_the_loops=("math.prod((value[loop] for loop in inputs))", "sum(value[loop] for loop "
                           "in inputs)"),
-    the_first_of_the_loops=("math.prod(value[loop] for loop in inputs)", "value[inputs[0]]"),
+    the_first_of_the_loops=("math.prod((value[loop] for loop in inputs))", "value[inputs[0]]"),
     jobs_for_lanes=("_MARKS[kind]", "{'Parallel': 'lanes', 'Vectorize': 'jobs'}[kind]"),
     nothing_is_none=("'jobs': 1, 'lanes': 1", "'jobs': 0, 'lanes': 0"),
-    without_the_tiles=("made['tiles'].append(chosen[place])", "made['tiles'].extend(chosen[place])"),
+    one_list=("made['tiles'].append(chosen[place])", "made['tiles'].extend(chosen[place])"),
 )  # fmt: skip
 
 
