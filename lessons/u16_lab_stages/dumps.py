@@ -18,9 +18,8 @@ from course_lib.draw.plots.table import table
 from course_lib.recorded import Recording, recorded
 from lessons.u16_lab_stages.rows import Row, rows
 
-BY: Mapping[str, Recording] = {
-    system: recorded(__file__, f"{system.lower()}.txt") for system in ("XLA", "IREE", "TVM", "Triton")
-}  # fmt: skip
+SYSTEMS = ("XLA", "IREE", "TVM", "Triton")
+BY: Mapping[str, Recording] = {name: recorded(__file__, f"{name.lower()}.txt") for name in SYSTEMS}
 STAGES = {"StableHLO": "XLA", "HLO, optimized": "XLA", "linalg": "IREE", "Flow": "IREE",
           "Relax": "TVM", "TIR": "TVM", "TTIR": "Triton", "TTGIR": "Triton"}  # fmt: skip
 DUMPS = {

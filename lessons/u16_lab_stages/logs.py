@@ -44,7 +44,7 @@ LOGS: dict[str, Log] = {name: unpacked(text) for name, text in BY_TVM.texts.item
 
 @cache
 def search(name: str, trials: int = 8, seed: int = 2) -> Log:
-    """A short search on this machine; the recorded one where TVM is not installed, which it says."""
+    """A short search on this machine. Where TVM is not installed, it says so: the recorded one."""
     if words := lacking(peer("tvm")):
         print(f"{words} Here is what was {BY_TVM.words}.")
         return LOGS[name]

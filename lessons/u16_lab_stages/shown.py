@@ -23,7 +23,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.charts import lines
 from course_lib.draw.plots.table import table
 from course_lib.recorded import recorded
-from lessons.u16_lab_stages.firmware import BY_C, FLAGS, Network, networks
+from lessons.u16_lab_stages.firmware import BY_C, FLAGS, networks
 from lessons.u16_lab_stages.logs import LOGS, SIZES, Log
 
 NETWORK = networks(BY_C)["sequence"]

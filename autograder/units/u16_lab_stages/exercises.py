@@ -189,36 +189,42 @@ int main(void) {
 def fates() -> Rubric:
     """Conclude from your tables, in six to nine sentences. What did each of the four compilers do
     with a softmax that a library calls so, and what with one that is written out? For one layer,
-    what did the fastest schedule decide, and how do you know that this decision, and not luck,
-    made it fast? Of the bytes on the microcontroller, which are the network's, which are TVM's and
-    which are yours, and what would you make smaller first?"""
+    what did the fastest schedule decide, and how do you know that this decision, and not luck, made
+    it fast? Of the bytes on the microcontroller, which are the network's, which are TVM's and which
+    are yours, and what would you make smaller first?
+    """
     return Rubric(
-        criteria="1 point: XLA and Triton have only the parts, from the first stage on (XLA turns the "
-        "division into a product with 1 / s); TVM's Relax has one operation, which TIR takes apart; "
-        "IREE gets parts and puts them together as linalg.softmax, and does not do so with the one "
-        "that is written out, which has no maximum. 1 point: names tiles, jobs or lanes of one layer "
-        "from the table, and says that one search of 24 trials cannot tell a decision from luck, or "
-        "how it could (another trial that differs in this decision only; a second search). 1 point: "
-        "of the memory, 6,144 bytes are the arena and 2,048 the workspace, 5,120 the input and the "
-        "result; of what is constant, 14,656 bytes are weights; names something to make smaller that "
-        "the figures support (the weights, in 8 bits; the copy of x or the arena; not the error "
-        "texts, which are gone once the compiler sees that the error function does nothing).",
+        criteria="1 point: XLA and Triton have only the parts, from the first stage on (XLA "
+                 "turns the division into a product with 1 / s); TVM's Relax has one operation, "
+                 "which TIR takes apart; IREE gets the parts and puts them together as "
+                 "linalg.softmax, but not those of the softmax that is written out, which has "
+                 "no maximum. 1 point: names tiles, jobs or lanes of one layer from the table, "
+                 "and says that one search of 24 trials cannot tell a decision from luck, or "
+                 "how it could (another trial that differs in this decision only; a second "
+                 "search). 1 point: of the memory, 6,144 bytes are the arena, 2,048 the "
+                 "workspace, and 5,120 the input and the result; of what is constant, 14,656 "
+                 "bytes are weights; names something to make smaller that the figures support "
+                 "(the weights, in 8 bits; the arena; not the texts of the messages, which are "
+                 "gone once the compiler sees that nobody reads them).",
         samples=(
             Sample(3, "JAX hands XLA the parts already, and XLA divides once for each row and "
-                   "multiplies. TVM has R.nn.softmax in Relax, and TIR has an exponential, a sum and a "
-                   "division. In Triton, tl.softmax is gone in TTIR. IREE gets the parts and makes "
-                   "linalg.softmax of them, but not of the softmax without a maximum. For "
-                   "batch_matmul, the fastest schedule has 2 jobs and vectors of 32 numbers and is 12 "
-                   "times as fast as plain loops. Another trial was within 10 % after one trial, so I "
-                   "would change only the lanes in this trace and measure that before I believe that "
-                   "they did it. On the Cortex-M4, 14,656 bytes are weights, which are larger than "
-                   "all code, and 6,144 of the 13,328 bytes of memory are my arena. I would store the "
-                   "weights in 8 bits first."),
-            Sample(2, "Only TVM and IREE have an operation that is called softmax, TVM before and IREE "
-                   "after it has read the parts; XLA and Triton work with the parts. The dense layer "
-                   "has 32 jobs, so it is fast because of threads. The arena has 6,144 bytes and "
-                   "the weights have 14,656, so I would make the weights smaller."),
-            Sample(0, "All compilers fuse the softmax, because fusion is faster. MetaSchedule finds the "
-                   "best schedule by machine learning. C is small because it has no Python."),
+                      "multiplies. TVM has R.nn.softmax in Relax, and TIR has an exponential, a "
+                      "sum and a division. In Triton, tl.softmax is gone in TTIR. IREE gets the "
+                      "parts and makes linalg.softmax of them, but not of the softmax without a "
+                      "maximum. For batch_matmul, the fastest schedule has 64 jobs and vectors "
+                      "of 8 numbers, and is 12 times as fast as plain loops. It was the first "
+                      "trial that was drawn, so that was luck, and I would change only the "
+                      "lanes in its trace and measure again before I believe that they did it. "
+                      "On the Cortex-M4, 14,656 bytes are weights, more than all code, and "
+                      "6,144 of the 13,328 bytes of memory are my arena. I would store the "
+                      "weights in 8 bits first."),
+            Sample(2, "Only TVM and IREE have an operation that is called softmax, TVM before "
+                      "and IREE after it has seen the parts; XLA and Triton work with the "
+                      "parts. The dense layer has 32 jobs, so it is fast because of threads. "
+                      "The arena has 6,144 bytes and the weights have 14,656, so I would make "
+                      "the weights smaller."),
+            Sample(0, "All compilers fuse the softmax, because fusion is faster. MetaSchedule "
+                      "finds the best schedule by machine learning. C is small because it has "
+                      "no Python."),
         ),
     )  # fmt: skip
