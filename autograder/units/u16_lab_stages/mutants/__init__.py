@@ -6,12 +6,12 @@ from autograder.check.framework import alternative, alternatives, equivalent, mu
 
 BOTH, ONE = "for e, r in (reads, reads[::-1])", "rows[one].get('value') == 1"
 SUM, SAME = "rows[s]['op'] in _SUM", "rows[s]['reads'] == [e]"
-EXP = "_word(rows[e]) in _EXP"
+EXP = "_word(rows[e]) not in _EXP"
 mutants(
     "u16_lab_stages.found",
     divisions_alone=("word in _MULTIPLY", "False"),
     products_alone=("word in _DIVIDE else []", "False else []"),
-    called_so_alone=("if e is not None and s is not None and", "if False and e is not None and"),
+    called_so_alone=("for e, s in pairs:", "for e, s in []:"),
     parts_alone=("word == 'softmax'", "False"),
     one_order_of_a_product=(BOTH, "for e, r in (reads,)"),
     the_other_order_of_a_product=(BOTH, "for e, r in (reads[::-1],)"),
@@ -26,7 +26,7 @@ mutants(
     ),
     an_addition_is_a_sum=(SUM, "_word(rows[s]).split()[-1] in ('add', 'addf', '+', 'sum')", SAME,
                           "e in rows[s]['reads']"),
-    anything_by_its_sum=(EXP, "True"),
+    anything_by_its_sum=(EXP, "False"),
     either_way_up=("pairs = [(reads[0], reads[1])]", "pairs = [(reads[0], reads[1]), (reads[1], "
                    "reads[0])]"),
     the_sum_first=("[rows[e]['line'], rows[s]['line']]", "[rows[s]['line'], rows[e]['line']]"),
@@ -106,6 +106,7 @@ alternatives(
 )
 
 for _old, _new, _why in [
+    ("continue", "break", "where both operands are divisions, none is an exponential"),
     ("_MULTIPLY = (", "_MULTIPLY = (", "it is only asked whether a word is among them"),
     ("_SUM = (", "_SUM = (", "it is only asked whether a word is among them"),
     ("for row in rows:", "for row in reversed(list(rows)):", "no result depends on another one"),
