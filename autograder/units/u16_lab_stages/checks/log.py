@@ -116,7 +116,7 @@ class Trace:
 
 
 @st.composite
-def logs(draw: st.DrawFn, most: int = 5) -> tuple[dict[str, Any], dict[str, Any]]:
+def logs(draw: st.DrawFn, most: int = 4) -> tuple[dict[str, Any], dict[str, Any]]:
     """A log, and what its winner decided. Many times are equal, or a tenth apart."""
     rng = random.Random(draw(st.integers(0, 1 << 30)))
     seconds = [rng.choice([None, 1e-3, 1.05e-3, 1.2e-3, 5e-4, 5.4e-4, 2e-4, 2.3e-4])
@@ -163,7 +163,7 @@ def told(log: Mapping[str, Any]) -> str:
                       *map(json.dumps, instructions), f"decisions {decisions}"])  # fmt: skip
 
 
-@checks(NAME, given=logs(), examples=120, what="made-up logs", spec=ALL)
+@checks(NAME, given=logs(), examples=50, what="made-up logs", spec=ALL)
 def what_the_fastest_decided(winner, given):
     """Traces with several nests, parallel or not, and trials that failed or are equally fast."""
     log, due = given

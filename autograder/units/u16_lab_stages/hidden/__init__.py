@@ -20,9 +20,9 @@ NETWORKS = networks(recorded(__file__, "c.txt"))
 SOFTMAXES = {"twice": 3, "thrice": 3, "shifted": 0, "squares": 1, "logarithm": 0}
 
 harder("u16_lab_stages.found", "softmaxes_and_what_only_looks_like_one", seed=SEED,
-       given=writers(8), examples=200)  # fmt: skip
-harder("u16_lab_stages.winner", "what_the_fastest_decided", seed=SEED + 1, given=log.logs(30),
-       examples=150)  # fmt: skip
+       given=writers(6), examples=120)  # fmt: skip
+harder("u16_lab_stages.winner", "what_the_fastest_decided", seed=SEED + 1, given=log.logs(6),
+       examples=50)  # fmt: skip
 
 
 @hidden("u16_lab_stages.found", seed=SEED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, mutants
+from autograder.check.framework import alternative, alternatives, mutants
 
 LIFE = "Interval(name, size[name], k, last[name])"
 OFFSET = "f'arena + {place[name] // 4}' if name in place else name"
@@ -101,3 +101,11 @@ float expf(float x) {
   return y;
 }
 """
+
+alternatives(
+    "u16_lab_stages.runner",
+    nothing_static=("static float arena", "float arena", "static _Alignas(16) unsigned char",
+                    "__attribute__((aligned(64))) char", "(unsigned char *)ptr", "(char *)ptr"),
+    bytes_at_the_end=("return workspace + (used - whole);", "return workspace + used - whole;",
+                      "(nbytes + 15) / 16 * 16", "(nbytes + 15) & ~15ull"),
+)  # fmt: skip
