@@ -104,11 +104,15 @@ class Runner(search.runner.PyRunner):
 
 
 def _seconds(asked: Any) -> float:
-    function = BUILT.pop(str(asked.artifact_path)).mod
+    kinds = [(tuple(int(d) for d in one.shape), str(one.dtype)) for one in asked.args_info]
+    return timed(BUILT.pop(str(asked.artifact_path)).mod, kinds)
+
+
+def timed(module: Any, kinds: Sequence[tuple[tuple[int, ...], str]]) -> float:
+    """Seconds of `main` of a compiled module, for random arrays of these shapes and types."""
     draw = np.random.default_rng(0).standard_normal
-    arrays = [tvm.runtime.tensor(draw([int(d) for d in about.shape]).astype(about.dtype))
-              for about in asked.args_info]  # fmt: skip
-    clock = function.time_evaluator("main", tvm.cpu(), number=1, repeat=RUNS + 1)
+    arrays = [tvm.runtime.tensor(draw(shape).astype(dtype)) for shape, dtype in kinds]
+    clock = module.time_evaluator("main", tvm.cpu(), number=1, repeat=RUNS + 1)
     return min(clock(*arrays).results[1:])
 
 

@@ -1,0 +1,111 @@
+"""Wrong and right answers to `runner`. Most are ours with a line of its C changed."""
+
+from __future__ import annotations
+
+from autograder.check.framework import alternative, alternatives, mutants
+
+LIFE = "Interval(name, size[name], k, last[name])"
+OFFSET = "f'arena + {place[name] // 4}' if name in place else name"
+mutants(
+    "u16_lab_stages.runner",
+    an_array_for_each=(LIFE, "Interval(name, size[name], 0, len(steps))"),
+    dead_too_early=(LIFE, "Interval(name, size[name], k, max(k, last[name] - 1))"),
+    all_at_the_beginning=(OFFSET, "'arena' if name in place else name"),
+    offsets_in_bytes=(OFFSET, "f'arena + {place[name]}' if name in place else name"),
+    ignores_a_kernel_that_refuses=('return 1;")', '0;")'),
+    says_nothing_of_a_kernel_that_refuses=('return 1;")', 'return 0;")'),
+    goes_on_after_a_kernel_that_refuses=("if (launch({step['call']}, {given})) return 1;",
+                                         "code |= launch({step['call']}, {given}) != 0;",
+                                         "int main(void) {", "int main(void) { int code = 0;",
+                                         "return 0;\\n}\\n'", "return code;\\n}\\n'"),
+    returns_one=("%s\\n  return 0;", "%s\\n  return 1;"),
+    the_result_of_the_last_kernel_is_missing=("for step in steps:", "for step in steps[:-1]:"),
+    no_exponential=("float expf(float x) {", "static float mine(float x) {"),
+    no_error_function=("void TVMFFIErrorSetRaisedFromCStrParts(const char *kind, const char "
+                       "**parts, int32_t count) {}", ""),
+    a_short_exponential=("y = 1 + x / 4096", "y = 1 + x + x * x / 2", "k < 12", "k < 0"),
+    takes_nothing_back=("used = (unsigned char *)ptr - workspace;", ""),
+    takes_everything_back=("used = (unsigned char *)ptr - workspace;", "used = 0;"),
+    never_says_no=("if (whole > sizeof workspace - used) return NULL;", ""),
+    gives_nothing=("return workspace + (used - whole);", "return NULL;"),
+    always_the_same_memory=("return workspace + (used - whole);", "return workspace;"),
+    at_any_address=("(nbytes + 15) / 16 * 16", "nbytes"),
+    at_multiples_of_eight=("(nbytes + 15) / 16 * 16", "(nbytes + 7) / 8 * 8"),
+    returns_one_when_it_takes_back=("- workspace;\\n  return 0;", "- workspace;\\n  return 1;"),
+    a_larger_workspace=("unsigned char workspace[%d]", "unsigned char workspace[2 * %d]"),
+    a_smaller_workspace=("unsigned char workspace[%d]", "unsigned char workspace[%d / 2]"),
+    a_larger_arena=("arena[%d]", "arena[%d + 1]"),
+    on_the_stack=(OFFSET, "f'(float[{size[name] // 4}]){{0}}' if name in place else name"),
+    with_a_library=("static uint64_t used;", "#include <math.h>\\nstatic uint64_t used;"),
+    no_array_called_arena=("static float arena[%d]", "static float memory[%d]", "f'arena + ",
+                           "f'memory + "),
+)  # fmt: skip
+
+
+@alternative("u16_lab_stages.runner")
+def with_arrays_of_descriptions(model):
+    """Shapes and tensors by name, a first-fit plan of its own, and another exponential."""
+    steps, shapes = model["steps"], model["shapes"]
+
+    def numbers(name):
+        count = 1
+        for size in shapes[name]:
+            count *= size
+        return count
+
+    last = {name: k for k, step in enumerate(steps) for name in step["reads"]}
+    between = {step["writes"]: k for k, step in enumerate(steps[:-1])}
+    at = {}
+    for name in sorted(between, key=lambda n: (-numbers(n), between[n])):
+        taken = sorted((at[o], at[o] + numbers(o)) for o in at
+                       if between[o] <= last[name] and between[name] <= last[o])  # fmt: skip
+        place = 0
+        for first, end in taken:
+            if place + numbers(name) <= first:
+                break
+            place = max(place, end)
+        at[name] = place
+    size = max((at[n] + numbers(n) for n in at), default=1)
+    text = [f"float arena[{size}];", f"char workspace[{model['workspace']}] "
+            "__attribute__((aligned(64)));", ALLOCATOR]  # fmt: skip
+    for name, shape in shapes.items():
+        text.append(f"static const int64_t shape_{name}[] = {{{','.join(map(str, shape))}}};")
+    text.append("int main(void) {\n  int32_t bad = 0;")
+    for step in steps:
+        names = [*step["reads"], step["writes"]]
+        text.append(f"  {{ DLTensor given[{len(names)}];")
+        for k, name in enumerate(names):
+            data = f"&arena[{at[name]}]" if name in at else name
+            text.append(f"  given[{k}] = tensor({data}, {len(shapes[name])}, shape_{name});")
+        text.append(f"  bad = launch(&{step['call']}, given, {len(names)}); }}")
+        text.append("  if (bad != 0) return 1;")
+    return "\n".join([*text, "  return bad;", "}"])
+
+
+ALLOCATOR = """
+static char *top = workspace;
+void *TVMBackendAllocWorkspace(int t, int d, uint64_t nbytes, int c, int b) {
+  char *given = top;
+  uint64_t whole = nbytes % 16 ? nbytes + 16 - nbytes % 16 : nbytes;
+  if (whole > (uint64_t)(workspace + sizeof workspace - top)) return 0;
+  top += whole;
+  return given;
+}
+int TVMBackendFreeWorkspace(int t, int d, void *ptr) { top = ptr; return 0; }
+void TVMFFIErrorSetRaisedFromCStrParts(const char *k, const char **p, int32_t n) { (void)k; }
+float expf(float x) {
+  int halves = 0;
+  while (x < -0.5f || x > 0.5f) { x /= 2; halves++; }
+  float y = 1 + x * (1 + x / 2 * (1 + x / 3 * (1 + x / 4)));
+  while (halves--) y *= y;
+  return y;
+}
+"""
+
+alternatives(
+    "u16_lab_stages.runner",
+    nothing_static=("static float arena", "float arena", "static _Alignas(16) unsigned char",
+                    "__attribute__((aligned(64))) char", "(unsigned char *)ptr", "(char *)ptr"),
+    bytes_at_the_end=("return workspace + (used - whole);", "return workspace + used - whole;",
+                      "(nbytes + 15) / 16 * 16", "(nbytes + 15) & ~15ull"),
+)  # fmt: skip
