@@ -1,0 +1,144 @@
+"""Visible checks of the lab of unit 18: reports with one thing changed at a time, as `bench` writes
+them. Next room: model.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong
+from autograder.check.shown import returned
+from autograder.wire.named import both_have
+from course_lib.measure.interval import all_of_them
+from course_lib.peers.contest import Contest, Entry
+from course_lib.peers.report import Report
+
+NAMES = ("course", "course, Winograd", "onnxruntime", "torch eager", "openvino")
+MACHINE = {"date": "2026-11-29 00:00 UTC", "processor": "a processor", "processors": 8,
+           "code_for": "", "system": "Linux", "python": "3.11", "governor": "",
+           "load": 0.1}  # fmt: skip
+WRONG = "its result is wrong: 3.0e-01 of the largest value away from PyTorch in float64"
+CRASHED = "crashed: SIGSEGV"
+QUIET = (1.0, 1.01, 0.99, 1.0, 1.02, 1.0, 0.98)
+
+
+def entry(
+    system: str, rounds: Sequence[float], threads: int = 1, peak: int | None = None,
+    problem: str = "",
+) -> Entry:  # fmt: skip
+    """A row of a report. Times are in milliseconds, a peak in MB."""
+    return Entry(system, threads, "1.0", problem, 1e-7, 0.1, 0.2, peak and peak * 10**6, 9,
+                 [1e-3 * time for time in rounds], 10 * len(rounds))  # fmt: skip
+
+
+def as_report(entries: Sequence[Entry]) -> dict[str, Any]:
+    """What `bench --json` writes of these."""
+    others = {one.threads: 0.01 for one in entries}
+    found = Contest("model", "PyTorch in float64", [*entries], {**others})
+    return Report(found, MACHINE, "python -m course_lib bench model.onnx").data
+
+
+def times(factor: float, rounds: Sequence[float] = QUIET) -> list[float]:
+    return [factor * time for time in rounds]
+
+
+@both_have
+def widest(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """From the least ratio to the largest, if there are six."""
+    return all_of_them(first, second)
+
+
+@both_have
+def middle(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """2 % to both sides of the median, for any number of rounds."""
+    ratio = median(a / b for a, b in zip(first, second, strict=True))
+    return 0.98 * ratio, 1.02 * ratio
+
+
+@both_have
+def nothing(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
+    """Whatever the rounds are, they tell nothing."""
+    return 0.0, math.inf
+
+
+@st.composite
+def reports(draw: DrawFn, most: int = 3, rounds: int = 8) -> list[Entry]:
+    """Any rows. A round has something in common for all systems, each system something of its own;
+    rows are missing, have problems and more rounds or fewer, or no peak."""
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=most, unique=True))
+    counts = draw(st.lists(st.sampled_from([1, 2, 3, 8]), min_size=1, max_size=most, unique=True))
+    speeds = {name: draw(st.sampled_from([1.0, 1.01, 1.1, 1.5, 4.0])) for name in names}
+    own = st.sampled_from([1.0, 1.0, 1.0, 1.0, 1.01, 0.99, 1.3])
+    found = []
+    for threads in counts:
+        number = draw(st.sampled_from([1, 5, 6, 7, rounds]))
+        common = [draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in range(number)]
+        for name in names:
+            gain = draw(st.sampled_from([1.0, 1.05, 1.6, 2.5])) if threads > 1 else 1.0
+            mine = [speeds[name] / gain * each * draw(own) for each in common]
+            kind = draw(st.sampled_from(["", "", "", "", WRONG, CRASHED, "it needs clang", None]))
+            if kind == CRASHED:
+                mine = mine[: len(mine) // 2]
+            elif kind == "it needs clang":
+                mine = []
+            peak = draw(st.sampled_from([None, 100, 104, 160, 400]))
+            if kind is not None:
+                found.append(entry(name, mine, threads, peak, kind))
+    return draw(st.permutations(found))
+
+
+def as_table(report: Mapping[str, Any]) -> str:
+    """The rows of a report as a learner sees them."""
+    lines = []
+    for row in report["rows"]:
+        rounds = " ".join(f"{1e3 * seconds:.4g}" for seconds in row["rounds"])
+        peak = "unknown" if row["peak_bytes"] is None else f"{row['peak_bytes'] / 1e6:.0f} MB"
+        problem = f"; PROBLEM {row['problem']}" if row["problem"] else ""
+        lines.append(f"{row['threads']} threads, {row['system']}: ms {rounds or 'none'}; peak {peak}"
+                     f"{problem}")  # fmt: skip
+    return "\n".join(lines) or "no rows"
+
+
+def keyed(got: Any, forms: Callable[[tuple], bool], program: str, spec: str) -> dict[tuple, float]:
+    """The tuples of an answer without their last number, which is the value; 1 if they have none."""
+    if not isinstance(got, (list, tuple)) or not all(isinstance(x, (list, tuple)) for x in got):
+        raise Wrong("The answer must be a list of tuples.", program=program, got=returned(got),
+                    spec=spec)  # fmt: skip
+    found: dict[tuple, float] = {}
+    for one in map(tuple, got):
+        if not forms(one):
+            raise Wrong("This tuple has none of the forms.", program=program, got=returned(one),
+                        spec=spec)  # fmt: skip
+        key, value = (one, 1.0) if one[0] == "fastest" else (one[:-1], float(one[-1]))
+        if key in found:
+            raise Wrong("No tuple may come twice.", program=program, got=returned(one), spec=spec)
+        found[key] = value
+    return found
+
+
+def same(got: Mapping[tuple, float], right: Mapping[tuple, float], program: str, spec: str) -> None:
+    """The same tuples with the same numbers."""
+    for key in [*right, *got]:
+        if key not in got:
+            raise Wrong("This is supported, and must be in the answer.", program=program,
+                        expected=shown(key, right[key]), got=_all(got), spec=spec)  # fmt: skip
+        if key not in right:
+            raise Wrong("This is not supported.", program=program, got=shown(key, got[key]),
+                        spec=spec)  # fmt: skip
+        if not math.isclose(got[key], right[key], rel_tol=1e-6):
+            raise Wrong("The number is not right.", program=program, got=shown(key, got[key]),
+                        expected=shown(key, right[key]), spec=spec)  # fmt: skip
+
+
+def shown(key: tuple, value: float) -> str:
+    return repr(key) if key[0] == "fastest" else repr((*key, float(f"{value:.5g}")))
+
+
+def _all(found: Mapping[tuple, float]) -> str:
+    return "\n".join(shown(key, value) for key, value in found.items()) or "[]"
