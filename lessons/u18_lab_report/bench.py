@@ -1,7 +1,7 @@
 """Reports of `python -m course_lib bench`: one that is recorded, and one that is made now.
 
     RECORDED                        MobileNetV2 in eight systems, on one thread and on two
-    measured(model(), SYSTEMS)      the student's model, on this machine: the same data
+    measured(model(0), SYSTEMS)     the student's model, on this machine: the same data
 
 A report is what `--json` writes: {"model": ..., "machine": {...}, "rows": [{"system": ...}]}. Next
 room: facts.py.
@@ -10,6 +10,7 @@ room: facts.py.
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +26,6 @@ from course_lib.recorded import recorded
 EIGHT = ("course", "torch eager", "onnxruntime", "openvino", "mnn", "jax", "tvm", "tinygrad")
 NEEDS = ("torch", "onnxruntime", "openvino", "MNN", "jax", "tvm", "tinygrad")
 ROUNDS, SPELL = 8, 0.2  # rounds, and seconds of one system in a round
-COMMAND = "python -m course_lib bench {} --systems {} --threads {} --seconds {:g} --rounds {}"
 BY_BENCH = recorded(__file__, "mobilenet.txt")
 RECORDED: dict[str, Any] = BY_BENCH.data("report")
 
@@ -36,11 +36,10 @@ def here(systems: Sequence[str]) -> list[str]:
 
 
 def measured(model: Any, systems: Sequence[str], seconds: float = 1.0) -> dict[str, Any]:
-    """The report of an ONNX model on this machine, on one thread and, if it has two processors, on
-    two: 7 rounds, in which each of the systems has so many seconds in all."""
+    """The report of a graph, or of an ONNX model's bytes or file, on this machine: on one thread
+    and, if there are two processors, on two; 7 rounds, in which each system has so many seconds."""
     threads = (1, 2)[: len(available())]
-    given = model_of(model.SerializeToString())
-    return _report(given, here(systems), threads, 7, seconds).data
+    return _report(model_of(model), here(systems), threads, 7, seconds).data
 
 
 def _report(
@@ -48,13 +47,15 @@ def _report(
 ) -> Report:
     around = machine()
     found = contest(model, systems, threads, rounds, seconds, _tell)
-    names, counts = ",".join(systems), ",".join(map(str, threads))
-    command = COMMAND.format(model.name, names, counts, seconds, rounds)
-    return Report(found, around, command)
+    words = ["python", "-m", "course_lib", "bench", model.name, "--systems", ",".join(systems),
+             "--threads", ",".join(map(str, threads)), "--seconds", f"{seconds:g}",
+             "--rounds", str(rounds)]  # fmt: skip
+    return Report(found, around, shlex.join(words))
 
 
 def _tell(words: str) -> None:
-    print(f"\r{words:70}", end="", file=sys.stderr)
+    if sys.stderr.isatty():  # the command has a bar of its own; a notebook needs neither
+        print(f"\r{words:70}", end="", file=sys.stderr)
 
 
 @maker("the systems of course_lib bench", "course_lib", *NEEDS, compared="names of texts",

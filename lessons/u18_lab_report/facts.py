@@ -2,7 +2,7 @@
 
     FACTS                      (1, "NVIDIA H200", "is", "NVIDIA GPU"), ...
     SOURCES[1]                 where that stands, in which version; all were read on the day `READ`
-    needs(graph)               what a model asks for: its operations, its bytes
+    needs(graph, "int8")       what a model asks for: its operations, its bytes
 
 "runs" has the names of our operations for those that a page lists under its own names. A fact says
 no more than its page: where a page has no list, there is no fact. Next room: shown.py.
@@ -22,6 +22,7 @@ from course_lib.passes.clean.fold import fold
 READ = "2026-11-29"
 H200, ARDUINO, EDGE = "NVIDIA H200", "Arduino Nano 33 BLE Sense Rev2", "Coral Edge TPU"
 DEVICES = (H200, ARDUINO, EDGE)
+FORMATS = ("f32", "int8")
 SAYS = {
     "is": "a target that this device is",
     "computes": "a format that the device computes in",
@@ -90,24 +91,25 @@ _ROWS = (
      "developer.axis.com, ARTPEC-7 (an Edge TPU), Supported ops, as far as Reshape"),
 )  # fmt: skip
 FACTS = tuple((n, about, says, value) for n, (about, says, value, _) in enumerate(_ROWS, 1))
+COMPILERS = tuple(dict.fromkeys(about for _, about, says, _ in FACTS if says == "targets"))
 SOURCES = {n: source for n, (*_, source) in enumerate(_ROWS, 1)}
 
 
-def needs(graph: Graph) -> dict[str, Any]:
-    """What a model asks for: the names of its operations, its constants and batch norms folded, and for
-    each
-    format the bytes of its weights and of the most activations that are alive at once, if each
-    operation is a step of its own. In int8, a number takes one byte instead of four."""
-    folded = fold(bn_fold(graph))
+def needs(graph: Graph, format: str) -> dict[str, Any]:
+    """What a model asks for in a format, "f32" or "int8", its constants and batch norms folded: the
+    names of its operations, the bytes of its weights, and of the activations that are alive at
+    once, at most, if each operation is a step of its own. In int8, a number takes one byte."""
+    folded, size = fold(bn_fold(graph)), {"f32": 4, "int8": 1}[format]
     names = value_names(folded)
-    steps = [Task(names[n], tuple(names[i] for i in n.inputs), n.type.nbytes) for n in folded.ops]
-    sizes = {
-        "weights": sum(node.type.nbytes for node in folded.constants),
-        "activations": peak(steps, as_given(steps)) + sum(n.type.nbytes for n in folded.inputs),
+    steps = [Task(names[n], tuple(names[i] for i in n.inputs), size * n.type.numel)
+             for n in folded.ops]  # fmt: skip
+    inputs = sum(node.type.numel for node in folded.inputs)
+    return {
+        "format": format,
+        "operations": sorted({_named(node) for node in folded.ops}),
+        "weights": size * sum(node.type.numel for node in folded.constants),
+        "activations": size * inputs + peak(steps, as_given(steps)),
     }
-    small = {what: -(-size // 4) for what, size in sizes.items()}
-    operations = sorted({_named(node) for node in folded.ops})
-    return {"operations": operations, "sizes": {"f32": sizes, "int8": small}}
 
 
 def _named(node: Node) -> str:

@@ -20,7 +20,16 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.registry import flops
-from lessons.u18_lab_report.facts import DEVICES, FACTS, READ, SAYS, SOURCES
+from lessons.u18_lab_report.facts import (
+    COMPILERS,
+    DEVICES,
+    FACTS,
+    FORMATS,
+    READ,
+    SAYS,
+    SOURCES,
+    needs,
+)
 
 Claims = Callable[[Mapping[str, Any], Any], Sequence[Sequence[Any]]]
 EQUAL, REPORTS = 9, 200  # systems that are equally fast, and how often they are measured
@@ -111,13 +120,15 @@ def _value(value: Any) -> str:
     return f"{value:,} bytes" if isinstance(value, int) else value
 
 
-def advice_table(advice: Callable[..., Mapping[str, Any]], model: Mapping[str, Any]) -> Picture:
-    """What the answer says for the three devices."""
+def advice_table(advice: Callable[..., Any], graph: Graph) -> Picture:
+    """What the answer says for each device, compiler and format."""
     rows = []
     for device in DEVICES:
-        for compiler, found in advice(model, device, FACTS).items():
-            if isinstance(found, str):
-                rows.append([device, compiler, f"no: {found}", ""])
-            for name, numbers in found.items() if isinstance(found, dict) else ():
-                rows.append([device, compiler, name, ", ".join(map(str, numbers))])
-    return table(rows, ["device", "compiler", "works in", "facts"])
+        for compiler in COMPILERS:
+            found = [advice(needs(graph, name), device, compiler, FACTS) for name in FORMATS]
+            rows.append([device, compiler, *map(_said, found)])
+    return table(rows, ["device", "compiler", *FORMATS])
+
+
+def _said(found: Any) -> str:
+    return f"no: {found}" if isinstance(found, str) else f"facts {', '.join(map(str, found))}"

@@ -22,23 +22,20 @@ mutants(
     the_seed_changes_sizes=("weights(32, 64)", "weights(32, 64 + seed % 7)", "weights(64, 10)",
                             "weights(64 + seed % 7, 10)"),
     one_layer_of_each=("((3, 16), (16, 32), (32, 32))", "((3, 32),)"),
-    too_few_kinds=("build.softmax(build.matmul(hidden, weights(64, 10)))",
-                   "build.matmul(hidden, weights(64, 10))", "build.tanh(", "build.relu(",
-                   "build.sigmoid(", "build.relu(", "x = x * gate", "x = x + gate"),
+    too_few_kinds=("return build.softmax(", "return build.relu(", "build.tanh(", "build.relu(",
+                   "build.sigmoid(", "build.relu(", "build.mean(", "build.reduce_sum(",
+                   "x = x * ", "x = x + "),
     an_image_as_large_as_a_screen=("f32[1,3,32,32]", "f32[1,3,512,512]"),
     an_image_of_eight_pixels=("f32[1,3,32,32]", "f32[1,3,7,7]"),
     any_number_of_images=("f32[1,3,32,32]", "f32[N,3,32,32]"),
     in_double=("f32[1,3,32,32]", "f64[1,3,32,32]", "astype(np.float32)", "astype(np.float64)"),
     too_many_weights=("weights(32, 64)", "weights(32, 80000)", "weights(64, 10)",
                       "weights(80000, 64)"),
-    all_zero=("build.softmax(build.matmul(hidden, weights(64, 10)))",
-              "build.softmax(build.matmul(hidden * 0.0, weights(64, 10)))"),
-    not_finite=("build.softmax(build.matmul(hidden, weights(64, 10)))",
-                "build.log(build.matmul(hidden, weights(64, 10)))"),
-    not_steady=("build.softmax(build.matmul(hidden, weights(64, 10)))",
-                "build.tanh(1e7 * build.matmul(hidden, weights(64, 10)))"),
-    two_outputs=("return build.softmax(build.matmul(hidden, weights(64, 10)))",
-                 "return [hidden, build.softmax(build.matmul(hidden, weights(64, 10)))]"),
+    all_zero=("hidden, weights(64, 10)", "hidden * 0.0, weights(64, 10)"),
+    not_finite=("build.softmax(", "build.log("),
+    not_steady=("build.softmax(", "build.tanh(10000000.0 * "),
+    two_outputs=("return build.softmax(", "return [hidden, build.softmax(", "weights(64, 10)))",
+                 "weights(64, 10)))]"),
 )  # fmt: skip
 
 
@@ -132,38 +129,42 @@ mutants(
     the_median_decides=lambda report, interval: _claims(report, lambda a, b: (
         np.median(a) / np.median(b), 9.0)),
     the_librarys_own_interval=lambda report, interval: _claims(report, of_the_unit),
-    medians_and_no_rounds=("interval(rows[other]['rounds'], rows[system]['rounds'])",
-                           "interval(sorted(rows[other]['rounds']), sorted(rows[system]['rounds']))"),
-    the_wrong_way_round=("interval(rows[other]['rounds'], rows[system]['rounds'])",
-                         "interval(rows[system]['rounds'], rows[other]['rounds'])"),
+    medians_and_no_rounds=("interval(other['rounds'], one['rounds'])",
+                           "interval(sorted(other['rounds']), sorted(one['rounds']))"),
+    the_wrong_way_round=("interval(other['rounds'], one['rounds'])",
+                         "interval(one['rounds'], other['rounds'])"),
     any_difference_counts=("low > 1.02", "low > 1.0"),
     five_percent=("low > 1.02", "low > 1.05"),
     the_upper_end=("low, _ = interval", "_, low = interval"),
-    all_threads_together=("if row['threads'] == threads", "if True"),
+    all_threads_together=("if one['threads'] == other['threads']:",
+                          "if one['system'] != other['system'] and len(one['rounds']) == "
+                          "len(other['rounds']):"),
     wrong_results_count=(" and (not row['problem'])", ""),
     crashed_ones_count=("not row['problem']", "not row['problem'] or 'crashed' in row['problem']"),
     no_rounds_count=("row['rounds'] and (not", "(not"),
-    alone_is_fastest=("== len(rows) - 1 > 0", "== len(rows) - 1"),
-    faster_than_one_is_enough=("count == len(rows) - 1 > 0", "count > 0"),
-    problems_have_to_be_beaten=("for name, count in beaten.items() if count == len(rows) - 1 > 0",
-                                "for name, count in beaten.items() if count == sum(row['threads'] "
-                                "== threads for row in report['rows']) - 1 > 0"),
-    any_peak=(">= 1.1 * peaks[0]", "> peaks[0]"),
-    half_as_much_again=(">= 1.1 * peaks[0]", ">= 1.5 * peaks[0]"),
+    faster_than_one_is_enough=("if count == sum", "if count >= 1 or sum"),
+    faster_than_all_but_one=("for row in rows)) - 1:", "for row in rows)) - 2:"),
+    alone_is_fastest=("return found\n\ndef _sound",
+                      "found += [('fastest', r['threads'], r['system']) for r in rows if "
+                      "sum(s['threads'] == r['threads'] for s in rows) == 1]\n    return found\n\n"
+                      "def _sound"),
+    problems_have_to_be_beaten=("for row in rows)) - 1", "for row in report['rows'])) - 1"),
+    any_peak=(">= 1.1 * peaks[1]", "> peaks[1]"),
+    half_as_much_again=(">= 1.1 * peaks[1]", ">= 1.5 * peaks[1]"),
     an_unknown_peak_is_none=("if None not in peaks and ", "if "),
-    an_unknown_peak_is_zero=("peaks = [", "peaks = [0 if p is None else p for p in [",
-                             "(system, other)]", "(system, other)]] and [rows[n]['peak_bytes'] or "
-                             "1 for n in (system, other)]"),
-    peaks_upside_down=("peaks[1] / peaks[0])", "peaks[0] / peaks[1])"),
-    no_memory=("found.append(('smaller', threads, system, other, peaks[1] / peaks[0]))", "pass"),
-    the_first_number_of_threads=("in {row['threads'] for row in report['rows']}",
-                                 "in [row['threads'] for row in report['rows']][:1]"),
+    an_unknown_peak_is_small=("peaks = (other['peak_bytes'], one['peak_bytes'])",
+                              "peaks = (other['peak_bytes'] or 1, one['peak_bytes'] or 1)"),
+    peaks_upside_down=("peaks[0] / peaks[1])", "peaks[1] / peaks[0])"),
+    no_memory=("found.append(('smaller', *head, peaks[0] / peaks[1]))", "pass"),
+    the_first_number_of_threads=("if one['threads'] == other['threads']:",
+                                 "if one['threads'] == other['threads'] == "
+                                 "report['rows'][0]['threads']:"),
+    nobody_is_fastest=("found.append(('fastest', threads, system))", "pass"),
     what_the_report_says=lambda report, interval: [
         ("faster", row["threads"], row["beside"], row["system"], row["ratio"])
         for row in report["rows"] if row["ratio"] and row["ratio"] > 1
     ],
-    once_for_each_row=("in {row['threads'] for row in report['rows']}",
-                       "in [row['threads'] for row in report['rows']]"),
+    every_claim_twice=("return found\n\ndef _sound", "return found + found\n\ndef _sound"),
     as_a_dict=lambda report, interval: {one[:-1]: one[-1] for one in _claims(report, interval)},
 )  # fmt: skip
 
@@ -288,117 +289,99 @@ alternatives(
 
 mutants(
     "u18_lab_report.advice",
-    any_compiler_that_has_the_operations=(" if shared else 'target'", ""),
-    dropped_targets_count=("shared -= set(known.get((compiler, 'drops'), {}).values())", "pass"),
-    whatever_drops_something=("shared -= set(known.get((compiler, 'drops'), {}).values())",
-                              "shared = set() if (compiler, 'drops') in known else shared"),
-    a_target_that_anybody_drops=("known.get((compiler, 'drops'), {}).values()",
-                                 "v for _, _, says, v in facts if says == 'drops'"),
-    the_device_computes_everything=("if value == name}", "}"),
-    any_format_of_the_compiler=("if format == name}", "}"),
-    some_operations_are_enough=("if asked - {op for ops in runs.values() for op in ops}:",
-                                "if not any(runs.values()):"),
-    one_row_has_all=("if asked - {op for ops in runs.values() for op in ops}:",
-                     "if all(asked - ops for ops in runs.values()):"),
-    no_limits=("return 'memory'", "pass"),
-    weights_alone=("for what in ('weights', 'activations')]", "for what in ('weights',)]"),
-    activations_alone=("for what in ('weights', 'activations')]", "for what in ('activations',)]"),
-    less_than_the_limit=("[what] > most", "[what] >= most"),
-    a_limit_must_be_known=("if any((model", "if not all(row for _, row in limits) or any((model"),
-    the_largest_limit=("if any((model['sizes'][name][what] > most for what, row in limits for most "
-                       "in row.values())):",
-                       "if any(model['sizes'][name][what] > max(row.values()) for what, row in "
-                       "limits if row):"),
-    every_device_limits=("known.get((device, what), {})",
-                         "{n: v for n, _, says, v in facts if says == what}",
-                         "def _way(model: Any, name: str, device: str, compiler: str, known: Any)",
-                         "def _way(model: Any, name: str, device: str, compiler: str, known: Any, "
-                         "facts: Any)", "compiler, known) for name", "compiler, known, facts) for "
-                         "name"),
-    the_first_thing_missing=("missing[-1]", "missing[0]"),
-    only_the_best_format=("answer[compiler] = works or", "works = dict([*works.items()][:1])\n"
-                          "        answer[compiler] = works or"),
-    no_targets_behind_it=("sorted(used | way)", "sorted(way)"),
-    one_target_is_enough=("used = {n for side in sides", "used = {n for side in sides[:1]"),
-    no_limits_behind_it=("*(n for _, row in limits for n in row)", ""),
+    any_compiler_that_has_the_operations=("'target': shared", "'target': True"),
+    dropped_targets_count=(" - {*known['drops'].values()}", ""),
+    whatever_drops_something=("'target': shared", "'target': shared and not known['drops']"),
+    facts_about_others_count=("if about == (compiler if says in _OF_COMPILERS else device):",
+                              "if True:"),
+    limits_of_others_count=("if about ==", "if says in _LIMITS or about =="),
+    the_device_computes_everything=("'format': computes and runs", "'format': runs"),
+    an_empty_list_of_lists_is_operations=("'format': computes and runs", "'format': computes"),
+    any_format_of_the_device=("if value == form}", "}"),
+    any_format_of_the_compiler=("if name == form}", "}"),
+    some_operations_are_enough=("asked == {op for ops in runs.values() for op in ops}",
+                                "any(runs.values())"),
+    one_list_has_all=("asked == {op for ops in runs.values() for op in ops}",
+                      "asked in runs.values()"),
+    no_limits=("all((fits for _, fits in limits))", "True"),
+    weights_alone=("for what in _LIMITS for", "for what in _LIMITS[:1] for"),
+    activations_alone=("for what in _LIMITS for", "for what in _LIMITS[1:] for"),
+    less_than_the_limit=("model[what] <= most", "model[what] < most"),
+    a_limit_must_be_known=("all((fits for _, fits in limits))",
+                           "limits and all((fits for _, fits in limits))"),
+    one_limit_that_holds_is_enough=("all((fits for _, fits in limits))",
+                                    "any((fits for _, fits in limits)) or not limits"),
+    both_together=("model[what] <= most", "model['weights'] + model['activations'] <= most"),
+    the_last_thing_missing=("missing[0]", "missing[-1]"),
+    everything_missing=("missing[0]", "missing"),
+    nothing_for_no=("missing[0]", "[]"),
+    no_targets_behind_it=("{*used, ", "{"),
+    one_target_is_enough=("for side in ('is', 'targets')", "for side in ('is',)"),
+    every_target_behind_it=(" if value in shared}", "}"),
+    no_limits_behind_it=(", *dict(limits)}", "}"),
     every_list_behind_it=("(n for n, ops in runs.items() if ops)", "runs"),
     no_list_behind_it=("*(n for n, ops in runs.items() if ops), ", ""),
-    the_format_of_the_device_not=("{*computes, ", "{"),
-    not_sorted=("sorted(used | way)", "sorted(used | way, reverse=True)"),
-    every_compiler=("if says == 'targets'", "if says in ('targets', 'runs')",
-                    "known[compiler, 'targets']", "known.get((compiler, 'targets'), {})"),
-    words_only=("answer[compiler] = works or", "works = works and 'works'\n"
-                "        answer[compiler] = works or"),
+    the_format_of_the_device_not=("*computes, ", ""),
+    as_the_facts_come=("return sorted({", "behind = ({", "*dict(limits)})",
+                       "*dict(limits)})\n    return [n for n, *_ in facts if n in behind]"),
+    the_other_way_round=("*dict(limits)})", "*dict(limits)}, reverse=True)"),
+    the_facts_themselves=("return sorted({", "return sorted(fact for fact in facts if fact[0] in {"),
+    yes=("return sorted({", "return bool({"),
 )  # fmt: skip
 
 
 @alternative("u18_lab_report.advice")
-def row_by_row(model, device, facts):
+def row_by_row(model, device, compiler, facts):
     def rows(about, says):
         return [(n, v) for n, who, what, v in facts if (who, what) == (about, says)]
 
-    answer = {}
-    for compiler in {who for _, who, says, _ in facts if says == "targets"}:
-        dropped = [v for _, v in rows(compiler, "drops")]
-        pairs = [(m, n) for m, v in rows(device, "is") for n, w in rows(compiler, "targets")
-                 if v == w and v not in dropped]  # fmt: skip
-        stage, ways = 0, {}
-        for format, size in model["sizes"].items():
-            computes = [n for n, v in rows(device, "computes") if v == format]
-            lists = [(n, v[1]) for n, v in rows(compiler, "runs") if v[0] == format]
-            if not computes or not lists:
-                continue
-            stage = max(stage, 1)
-            if not all(any(op in ops for _, ops in lists) for op in model["operations"]):
-                continue
-            stage = 2
-            limits = [(n, v, what) for what in size for n, v in rows(device, what)]
-            if all(size[what] <= v for _, v, what in limits):
-                used = {n for pair in pairs for n in pair} | {*computes}
-                used |= {n for n, ops in lists if {*ops} & {*model["operations"]}}
-                ways[format] = sorted(used | {n for n, _, _ in limits})
-        word = ("format", "operations", "memory")[stage]
-        answer[compiler] = "target" if not pairs else ways or word
-    return answer
+    dropped = [v for _, v in rows(compiler, "drops")]
+    pairs = [(m, n) for m, v in rows(device, "is") for n, w in rows(compiler, "targets")
+             if v == w and v not in dropped]  # fmt: skip
+    if not pairs:
+        return "target"
+    computes = [n for n, v in rows(device, "computes") if v == model["format"]]
+    lists = [(n, v[1]) for n, v in rows(compiler, "runs") if v[0] == model["format"]]
+    if not computes or not lists:
+        return "format"
+    if not all(any(op in ops for _, ops in lists) for op in model["operations"]):
+        return "operations"
+    limits = [(n, v, what) for what in ("activations", "weights") for n, v in rows(device, what)]
+    if any(model[what] > v for _, v, what in limits):
+        return "memory"
+    used = {n for pair in pairs for n in pair}.union(computes, (n for n, _, _ in limits))
+    return sorted(used | {n for n, ops in lists if not {*ops}.isdisjoint(model["operations"])})
 
 
 @alternative("u18_lab_report.advice")
-def as_tuples(model, device, facts):
-    answer = row_by_row(model, device, facts)
-    return {name: {k: tuple(v) for k, v in ways.items()} if isinstance(ways, dict) else ways
-            for name, ways in sorted(answer.items())}  # fmt: skip
+def as_a_tuple(model, device, compiler, facts):
+    found = row_by_row(model, device, compiler, facts)
+    return found if isinstance(found, str) else tuple(found)
 
 
 @alternative("u18_lab_report.advice")
-def with_sorted_facts(model, device, facts):
-    return row_by_row(model, device, sorted(facts, key=lambda fact: fact[0]))
+def with_numpys_numbers_too(model, device, compiler, facts):
+    found = row_by_row(model, device, compiler, sorted(facts, key=lambda fact: -fact[0]))
+    return found if isinstance(found, str) else [np.int64(n) for n in found]
 
 
 # ── what may be changed ──
 
 for _name, _old, _new in (
     ("claims", "[row for row in", "reversed(list(report['rows']))"),
-    ("claims", "for threads in", "for threads in reversed(list("),
     ("claims", "in permutations(rows, 2)", "in reversed(list(permutations(rows, 2)))"),
-    ("claims", "found.append((", "found.insert(0, (("),
     ("claims", "found.append((", "found.insert(0, ("),
-    ("claims", "in beaten.items()", "in reversed(list(beaten.items()))"),
-    ("claims", "for name in best]", "for name in reversed(list(best))]"),
+    ("claims", "in slower.items()", "in reversed(list(slower.items()))"),
     ("scales", "[row for row in", "reversed(list(report['rows']))"),
     ("scales", "in permutations(systems, 2)", "in reversed(list(permutations(systems, 2)))"),
     ("scales", "in permutations(both, 2)", "in reversed(list(permutations(both, 2)))"),
     ("scales", "for n in counts if", "for n in reversed(list(counts)) if"),
     ("scales", "found.append((", "found.insert(0, ("),
-    ("advice", "('weights', 'activations')", "reversed(list(('weights', 'activations')))"),
-    ("advice", "('weights', 'activations')", "('activations', 'weights')"),
+    ("scales", "in permutations(both, 2)", "in list(permutations(both, 2))[:-1]"),
     ("advice", "in facts:", "in reversed(list(facts)):"),
-    ("advice", "in dict.fromkeys(", "in reversed(list(dict.fromkeys("),
-    ("advice", "sides = [known.get((device, 'is'), {}), ", "sides = [known[compiler, 'targets'], "),
 ):
     equivalent(f"u18_lab_report.{_name}", _old, _new, because="the order is free, or sorted away")
 for _name, _old, _new in (
-    ("claims", "row in report['rows']}", "row in list(report['rows'])[1:]}"),
-    ("claims", "row in report['rows']}", "row in list(report['rows'])[:-1]}"),
     ("scales", "_ in rounds}", "_ in list(rounds)[1:]}"),
     ("scales", "_ in rounds}", "_ in list(rounds)[:-1]}"),
     ("scales", "system in rounds}", "system in list(rounds)[1:]}"),
@@ -412,7 +395,4 @@ for _name, _old, _new in (
     equivalent(f"u18_lab_report.{_name}", _old, _new, because="no ratio is exactly that")
 equivalent("u18_lab_report.scales", "fewer < more", "fewer <= more",
            because="two numbers of threads are never equal here")  # fmt: skip
-equivalent("u18_lab_report.advice", "[number] = value", ".setdefault(number, value)",
-           because="no number comes twice")  # fmt: skip
-equivalent("u18_lab_report.advice", "answer[compiler] =", "answer.setdefault(compiler,",
-           because="no compiler comes twice")  # fmt: skip
+equivalent("u18_lab_report.claims", ">= 1.1 *", "> 1.1 *", because="no report has exactly that")

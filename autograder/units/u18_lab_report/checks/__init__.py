@@ -100,13 +100,13 @@ def as_table(report: Mapping[str, Any]) -> str:
         rounds = " ".join(f"{1e3 * seconds:.4g}" for seconds in row["rounds"])
         peak = "unknown" if row["peak_bytes"] is None else f"{row['peak_bytes'] / 1e6:.0f} MB"
         problem = f"; PROBLEM {row['problem']}" if row["problem"] else ""
-        lines.append(f"{row['threads']} threads, {row['system']}: ms {rounds or 'none'}; peak {peak}"
-                     f"{problem}")  # fmt: skip
+        who = f"{row['threads']} threads, {row['system']}"
+        lines.append(f"{who}: ms {rounds or 'none'}; peak {peak}{problem}")
     return "\n".join(lines) or "no rows"
 
 
 def keyed(got: Any, forms: Callable[[tuple], bool], program: str, spec: str) -> dict[tuple, float]:
-    """The tuples of an answer without their last number, which is the value; 1 if they have none."""
+    """The tuples of an answer without their last number, which is the value; 1 if there is none."""
     if not isinstance(got, (list, tuple)) or not all(isinstance(x, (list, tuple)) for x in got):
         raise Wrong("The answer must be a list of tuples.", program=program, got=returned(got),
                     spec=spec)  # fmt: skip

@@ -22,10 +22,14 @@ SIZE = "It has at least 20 operations of at least 6 kinds"
 PRODUCTS = "among them at least 3 products (`conv`, `matmul`)"
 WORK = "One run takes 1 to 300 million floating-point operations, as `flops` counts them"
 BYTES = "The constants take at most 20 MB"
-ALIKE = "The seed changes only weights, so every seed gives the same operations and sizes"
+ALIKE = "The seed changes nothing but weights"
 WRITES = "`to_onnx` can write it"
-RESULTS = "For standard normal inputs, all results are finite, and another input gives another result"
-STEADY = "if the input changes by a millionth of itself, no result changes by more than a thousandth"
+RESULTS = (
+    "For standard normal inputs, all results are finite, and another input gives another result"
+)
+STEADY = (
+    "if the input changes by a millionth of itself, no result changes by more than a thousandth"
+)
 
 
 def counted(graph: Graph, call: str) -> str:
