@@ -51,10 +51,12 @@ def conditions(report: Mapping[str, Any]) -> str:
     versions = dict.fromkeys(v for row in report["rows"] for v in row["version"].split(", ") if v)
     busy = ", ".join(f"{share:.0%} of the time on {count} thread{'s' * (count != '1')}"
                      for count, share in others.items() if share is not None)  # fmt: skip
-    lines = [f"{report['model']}, {machine['date']}, {machine['processor']}, "
-             f"{machine['processors']} processors", f"other processes had {busy or 'an unknown share'}",
-             fill(", ".join(versions), 110)]  # fmt: skip
-    return "\n".join(lines)
+    where = f"{machine['processor']}, {machine['processors']} processors"
+    return "\n".join([
+        f"{report['model']}, {machine['date']}, {where}",
+        f"other processes had {busy or 'an unknown share'}",
+        fill(", ".join(versions), 110),
+    ])  # fmt: skip
 
 
 def report_table(report: Mapping[str, Any]) -> Picture:

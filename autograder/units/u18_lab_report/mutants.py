@@ -325,7 +325,7 @@ mutants(
     as_the_facts_come=("return sorted({", "behind = ({", "*dict(limits)})",
                        "*dict(limits)})\n    return [n for n, *_ in facts if n in behind]"),
     the_other_way_round=("*dict(limits)})", "*dict(limits)}, reverse=True)"),
-    the_facts_themselves=("return sorted({", "return sorted(fact for fact in facts if fact[0] in {"),
+    the_facts_themselves=("return sorted({", "return sorted(f for f in facts if f[0] in {"),
     yes=("return sorted({", "return bool({"),
 )  # fmt: skip
 
@@ -378,6 +378,11 @@ for _name, _old, _new in (
     ("scales", "for n in counts if", "for n in reversed(list(counts)) if"),
     ("scales", "found.append((", "found.insert(0, ("),
     ("scales", "in permutations(both, 2)", "in list(permutations(both, 2))[:-1]"),
+    ("advice", "_LIMITS = ('weights', ", "_LIMITS = ('activations', "),
+    ("advice", "_OF_COMPILERS = ('targets', ", "_OF_COMPILERS = ('runs', "),
+    ("advice", "_SAYS = ('is', ", "_SAYS = (*_OF_COMPILERS, "),
+    ("advice", "for side in ('is', 'targets')", "for side in ('targets', 'is')"),
+    ("advice", "for what in _LIMITS for", "for what in reversed(list(_LIMITS)) for"),
     ("advice", "in facts:", "in reversed(list(facts)):"),
 ):
     equivalent(f"u18_lab_report.{_name}", _old, _new, because="the order is free, or sorted away")
@@ -396,3 +401,12 @@ for _name, _old, _new in (
 equivalent("u18_lab_report.scales", "fewer < more", "fewer <= more",
            because="two numbers of threads are never equal here")  # fmt: skip
 equivalent("u18_lab_report.claims", ">= 1.1 *", "> 1.1 *", because="no report has exactly that")
+equivalent("u18_lab_report.advice", "known[says][number] = value", ".setdefault(number, value)",
+           because="no number comes twice")  # fmt: skip
+for _old, _new in (
+    ("terms = np.prod(", "terms = "), ("(rng.standard_normal(shape) / ", "rng.standard_normal"),
+    ("weights(outside, inside, 3, 3)", "weights(outside, inside, "), ("x = x * ", "x = x + "),
+    ("axes=(2, 3)", "axes=(3, 2)"), ("weights(64, 10)", "weights(64, 11)"),
+    ("weights(64, 10)", "weights(64, 9)"),
+):  # fmt: skip
+    equivalent("u18_lab_report.model", _old, _new, because="another model that is as good")

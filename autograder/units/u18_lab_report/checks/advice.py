@@ -1,4 +1,7 @@
-"""Visible checks of advice from facts: tables of which one thing was changed. Next room: ../hidden."""
+"""Visible checks of advice from facts: tables of which one thing was changed.
+
+Next room: ../hidden.py.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,8 @@ TABLES = [
     ((*PLAIN, (5, "tool", "drops", "M4")), "target", TARGET),
     ((*PLAIN, (5, "other", "drops", "M4")), WORKS, TARGET),
     ((*PLAIN, (5, "tool", "drops", "M7"), (6, "tool", "targets", "M7")), WORKS, TARGET),
-    ((*PLAIN, (5, "tool", "targets", "DSP"), (6, "board", "is", "DSP")), [1, 2, 3, 4, 5, 6], SHARED),
+    ((*PLAIN, (5, "tool", "targets", "DSP"), (6, "board", "is", "DSP")),
+     [1, 2, 3, 4, 5, 6], SHARED),
     ((*PLAIN, (5, "tool", "targets", "M7"), (6, "board", "is", "DSP")), WORKS, SHARED),
     (changed(2), "format", FORMAT),
     (changed(2, "board", "computes", "int8"), "format", FORMAT),
@@ -101,7 +105,8 @@ def tables(draw: DrawFn, most: int = 12) -> tuple[dict[str, Any], str, str, list
     rows = draw(st.permutations(kept + draw(st.lists(fact, max_size=most))))
     numbers = draw(st.permutations(range(1, len(rows) + 1)))
     who = ("board", "one") if draw(st.sampled_from([True, True, False])) else ("card", "two")
-    return model, *who, [(n, *row) for n, row in zip(numbers, rows, strict=True)]
+    facts = [(n, *row) for n, row in zip(numbers, rows, strict=True)]
+    return model, who[0], who[1], facts
 
 
 def agrees(advice: Any, asked: tuple[Any, str, str], facts: Sequence[tuple], right: Any, spec: str

@@ -61,7 +61,7 @@ def counted(graph: Graph, call: str) -> str:
 def results(graph: Graph, call: str, rng: np.random.Generator) -> None:
     """What it computes, for standard normal inputs."""
     type_of = graph.inputs[0].type
-    first, second = (rng.standard_normal(type_of.shape).astype(np.float32) for _ in range(2))
+    first, second = (rng.standard_normal(type_of.dims).astype(np.float32) for _ in range(2))
     near = (first.astype(np.float64) * (1 + 1e-6)).astype(np.float32)
     one, other, moved = (np.asarray(run(graph, [x])[0], np.float64) for x in (first, second, near))
     largest = float(np.abs(one).max(initial=0.0))
