@@ -5,12 +5,9 @@ them. Next room: model.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import Any
-
-from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong
 from autograder.check.shown import returned
@@ -19,7 +16,6 @@ from course_lib.measure.interval import all_of_them
 from course_lib.peers.contest import Contest, Entry
 from course_lib.peers.report import Report
 
-NAMES = ("course", "course, Winograd", "onnxruntime", "torch eager", "openvino")
 MACHINE = {"date": "2026-11-29 00:00 UTC", "processor": "a processor", "processors": 8,
            "code_for": "", "system": "Linux", "python": "3.11", "governor": "",
            "load": 0.1}  # fmt: skip
@@ -61,38 +57,6 @@ def middle(first: Sequence[float], second: Sequence[float]) -> tuple[float, floa
     return 0.98 * ratio, 1.02 * ratio
 
 
-@both_have
-def nothing(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
-    """Whatever the rounds are, they tell nothing."""
-    return 0.0, math.inf
-
-
-@st.composite
-def reports(draw: DrawFn, most: int = 3, rounds: int = 8) -> list[Entry]:
-    """Any rows. A round has something in common for all systems, each system something of its own;
-    rows are missing, have problems and more rounds or fewer, or no peak."""
-    names = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=most, unique=True))
-    counts = draw(st.lists(st.sampled_from([1, 2, 3, 8]), min_size=1, max_size=most, unique=True))
-    speeds = {name: draw(st.sampled_from([1.0, 1.01, 1.1, 1.5, 4.0])) for name in names}
-    own = st.sampled_from([1.0, 1.0, 1.0, 1.0, 1.01, 0.99, 1.3])
-    found = []
-    for threads in counts:
-        number = draw(st.sampled_from([1, 5, 6, 7, rounds]))
-        common = [draw(st.sampled_from([0.5, 1.0, 3.0])) for _ in range(number)]
-        for name in names:
-            gain = draw(st.sampled_from([1.0, 1.05, 1.6, 2.5])) if threads > 1 else 1.0
-            mine = [speeds[name] / gain * each * draw(own) for each in common]
-            kind = draw(st.sampled_from(["", "", "", "", WRONG, CRASHED, "it needs clang", None]))
-            if kind == CRASHED:
-                mine = mine[: len(mine) // 2]
-            elif kind == "it needs clang":
-                mine = []
-            peak = draw(st.sampled_from([None, 100, 104, 160, 400]))
-            if kind is not None:
-                found.append(entry(name, mine, threads, peak, kind))
-    return draw(st.permutations(found))
-
-
 def as_table(report: Mapping[str, Any]) -> str:
     """The rows of a report as a learner sees them."""
     lines = []
@@ -105,14 +69,15 @@ def as_table(report: Mapping[str, Any]) -> str:
     return "\n".join(lines) or "no rows"
 
 
-def keyed(got: Any, forms: Callable[[tuple], bool], program: str, spec: str) -> dict[tuple, float]:
-    """The tuples of an answer without their last number, which is the value; 1 if there is none."""
+def keyed(got: Any, forms: Sequence[tuple[Any, int]], program: str, spec: str) -> dict[Any, float]:
+    """The tuples of an answer without their last number, which is the value; 1 if there is none.
+    `forms`: how each of them may begin, and its length; None for any beginning."""
     if not isinstance(got, (list, tuple)) or not all(isinstance(x, (list, tuple)) for x in got):
         raise Wrong("The answer must be a list of tuples.", program=program, got=returned(got),
                     spec=spec)  # fmt: skip
-    found: dict[tuple, float] = {}
+    found: dict[Any, float] = {}
     for one in map(tuple, got):
-        if not forms(one):
+        if not any(len(one) == size and word in (None, one[0]) for word, size in forms):
             raise Wrong("This tuple has none of the forms.", program=program, got=returned(one),
                         spec=spec)  # fmt: skip
         key, value = (one, 1.0) if one[0] == "fastest" else (one[:-1], float(one[-1]))
@@ -122,23 +87,26 @@ def keyed(got: Any, forms: Callable[[tuple], bool], program: str, spec: str) -> 
     return found
 
 
-def same(got: Mapping[tuple, float], right: Mapping[tuple, float], program: str, spec: str) -> None:
-    """The same tuples with the same numbers."""
-    for key in [*right, *got]:
-        if key not in got:
-            raise Wrong("This is supported, and must be in the answer.", program=program,
-                        expected=shown(key, right[key]), got=_all(got), spec=spec)  # fmt: skip
-        if key not in right:
-            raise Wrong("This is not supported.", program=program, got=shown(key, got[key]),
+def agrees(
+    answer: Any, entries: Sequence[Entry], interval: Any, right: Any,
+    forms: Sequence[tuple[Any, int]], spec: str,
+) -> None:  # fmt: skip
+    """The same tuples with the same numbers. `right`: the tuples, or whoever finds them."""
+    report = as_report(entries)
+    table = as_table(report)
+    wanted = right(report, interval) if callable(right) else right
+    mine, ours = (keyed(one, forms, table, spec) for one in (answer(report, interval), wanted))
+    for key in [*ours, *mine]:
+        if key not in mine:
+            raise Wrong("This is supported, and must be in the answer.", program=table,
+                        expected=_shown(key, ours[key]), got=returned(mine), spec=spec)  # fmt: skip
+        if key not in ours:
+            raise Wrong("This is not supported.", program=table, got=_shown(key, mine[key]),
                         spec=spec)  # fmt: skip
-        if not math.isclose(got[key], right[key], rel_tol=1e-6):
-            raise Wrong("The number is not right.", program=program, got=shown(key, got[key]),
-                        expected=shown(key, right[key]), spec=spec)  # fmt: skip
+        if not math.isclose(mine[key], ours[key], rel_tol=1e-6):
+            raise Wrong("The number is not right.", program=table, got=_shown(key, mine[key]),
+                        expected=_shown(key, ours[key]), spec=spec)  # fmt: skip
 
 
-def shown(key: tuple, value: float) -> str:
+def _shown(key: tuple, value: float) -> str:
     return repr(key) if key[0] == "fastest" else repr((*key, float(f"{value:.5g}")))
-
-
-def _all(found: Mapping[tuple, float]) -> str:
-    return "\n".join(shown(key, value) for key, value in found.items()) or "[]"

@@ -37,25 +37,24 @@ def counted(graph: Graph, call: str) -> str:
     ends = [node.type for node in (*graph.inputs, *graph.outputs)]
     fixed = all(str(t.dtype) == "f32" and all(isinstance(d, int) for d in t.shape) for t in ends)
     if len(graph.inputs) != 1 or len(graph.outputs) != 1 or not fixed:
-        words = f"inputs {[*map(str, ends[: len(graph.inputs)])]}, outputs " \
-            f"{[*map(str, ends[len(graph.inputs) :])]}"  # fmt: skip
-        raise Wrong("It must have one input and one output.", program=call, got=words, spec=ENDS)
+        raise Wrong("It must have one input and one output.", program=call, spec=ENDS,
+                    got=f"{len(graph.inputs)} inputs, {len(graph.outputs)} outputs: "
+                    f"{', '.join(map(str, ends))}")  # fmt: skip
     ops = live_ops(graph)
     kinds = Counter(node.op for node in ops)
-    products = kinds["conv"] + kinds["matmul"]
-    seen = f"{len(ops)} operations of {len(kinds)} kinds, {products} products"
-    if len(ops) < 20 or len(kinds) < 6:
-        raise Wrong("It is too small.", program=call, got=seen, spec=SIZE)
-    if products < 3:
-        raise Wrong("It has too few products.", program=call, got=seen, spec=PRODUCTS)
-    work = sum(map(flops, ops)) / 1e6
-    if not 1 <= work <= 300:
-        raise Wrong("It has too little work, or too much.", program=call, spec=WORK,
-                    got=f"{work:.4g} million floating-point operations")  # fmt: skip
+    products, work = kinds["conv"] + kinds["matmul"], sum(map(flops, ops)) / 1e6
     size = sum(node.type.nbytes for node in graph.constants) / 1e6
-    if size > 20:
-        raise Wrong("It is too large.", program=call, got=f"{size:.4g} MB", spec=BYTES)
-    return f"{seen}, {work:.3g} MFLOP, {size:.2g} MB"
+    seen = f"{len(ops)} operations of {len(kinds)} kinds, {products} products, " \
+        f"{work:.4g} MFLOP, {size:.3g} MB"  # fmt: skip
+    for holds, problem, spec in (
+        (len(ops) >= 20 and len(kinds) >= 6, "It is too small.", SIZE),
+        (products >= 3, "It has too few products.", PRODUCTS),
+        (1 <= work <= 300, "It has too little work, or too much.", WORK),
+        (size <= 20, "It is too large.", BYTES),
+    ):
+        if not holds:
+            raise Wrong(problem, program=call, got=seen, spec=spec)
+    return seen
 
 
 def results(graph: Graph, call: str, rng: np.random.Generator) -> None:
