@@ -110,7 +110,7 @@ def scales(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
     ran without a problem.
     """
     rounds = {(row["threads"], row["system"]): row["rounds"] for row in _sound(report)}
-    counts, systems = {threads for threads, _ in rounds}, {system for _, system in rounds}
+    counts, systems = {n for n, _ in rounds}, dict.fromkeys(name for _, name in rounds)
     found = []
     for system, other in permutations(systems, 2):
         both = [n for n in counts if (n, system) in rounds and (n, other) in rounds]
