@@ -91,7 +91,6 @@ _ROWS = (
      "developer.axis.com, ARTPEC-7 (an Edge TPU), Supported ops, as far as Reshape"),
 )  # fmt: skip
 FACTS = tuple((n, about, says, value) for n, (about, says, value, _) in enumerate(_ROWS, 1))
-COMPILERS = tuple(dict.fromkeys(about for _, about, says, _ in FACTS if says == "targets"))
 SOURCES = {n: source for n, (*_, source) in enumerate(_ROWS, 1)}
 
 

@@ -21,7 +21,6 @@ from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.registry import flops
 from lessons.u18_lab_report.facts import (
-    COMPILERS,
     DEVICES,
     FACTS,
     FORMATS,
@@ -123,10 +122,11 @@ def _value(value: Any) -> str:
 
 
 def advice_table(advice: Callable[..., Any], graph: Graph) -> Picture:
-    """What the answer says for each device, compiler and format."""
+    """What the answer says for each device, and each compiler that targets it or ever did."""
     rows = []
     for device in DEVICES:
-        for compiler in COMPILERS:
+        kinds = [value for _, about, says, value in FACTS if (about, says) == (device, "is")]
+        for compiler in (who for _, who, says, v in FACTS if says == "targets" and v in kinds):
             found = [advice(needs(graph, name), device, compiler, FACTS) for name in FORMATS]
             rows.append([device, compiler, *map(_said, found)])
     return table(rows, ["device", "compiler", *FORMATS])
