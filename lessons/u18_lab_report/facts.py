@@ -90,7 +90,9 @@ _ROWS = (
     ("edgetpu_compiler", "runs", _runs("int8", _EDGE),
      "developer.axis.com, ARTPEC-7 (an Edge TPU), Supported ops, as far as Reshape"),
 )  # fmt: skip
-FACTS = tuple((n, about, says, value) for n, (about, says, value, _) in enumerate(_ROWS, 1))
+FACTS: tuple[tuple[int, str, str, Any], ...] = tuple(
+    (n, about, says, value) for n, (about, says, value, _) in enumerate(_ROWS, 1)
+)
 SOURCES = {n: source for n, (*_, source) in enumerate(_ROWS, 1)}
 
 
