@@ -110,8 +110,8 @@ def launched(flags: list[str]) -> list[str]:
 def grouped(program: Program) -> list[list[str]]:
     """The dispatches of a program of `dispatches.py`: the names of the values in each. Locations,
     which are these names, say where an operation comes from, whatever it has been fused to."""
-    made = _compiled(written(program), "stablehlo", "llvm-cpu",
-                     ["--compile-to=dispatch-creation", "--mlir-print-debuginfo"]).decode()  # fmt: skip
+    flags = ["--compile-to=dispatch-creation", "--mlir-print-debuginfo"]
+    made = _compiled(written(program), "stablehlo", "llvm-cpu", flags).decode()
     groups = []
     for text in made.split("flow.dispatch.workgroups(")[1:]:
         lines = [line for line in text.partition("} count(")[0].splitlines()

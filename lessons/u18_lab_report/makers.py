@@ -9,7 +9,7 @@ from course_lib.maker import maker
 from course_lib.peers.model import model_of
 from lessons.u18_lab_report.bench import report_of
 
-EIGHT = ("course", "torch eager", "onnxruntime", "openvino", "mnn", "jax", "tvm", "tinygrad")
+EIGHT = ("course", "torch-eager", "onnxruntime", "openvino", "mnn", "jax", "tvm", "tinygrad")
 NEEDS = ("torch", "onnxruntime", "openvino", "MNN", "jax", "tvm", "tinygrad")
 ROUNDS, SPELL = 8, 0.2  # rounds, and seconds of one system in a round
 

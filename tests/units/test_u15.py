@@ -12,7 +12,7 @@ from autograder.units.u15.checks import CASES, LARGE
 from autograder.units.u15.checks.division import KNOWN, OURS, nodes_of
 from autograder.units.u15.checks.rows import KNOWN as PROGRAMS
 from course_lib.exercises import plugged, slot, using
-from lessons.dynamo import gelu, quiet
+from lessons.dynamo import gelu
 from lessons.u15 import cache, division, dynamo, kernels, rows, text
 
 HEARD = ["u15.compiled", "u15.repaired", "u15.functional", "u15.parts"]

@@ -92,7 +92,7 @@ def test_what_the_facts_say_of_our_model_and_of_mobilenet():
 def test_the_tables_show_what_they_are_given():
     found = OURS["claims"](RECORDED, interval)
     assert "tinygrad" in str(claims_table(found, "onnxruntime")) and "none" in str(claims_table([]))
-    assert "torch eager" in str(gains_table(OURS["scales"](RECORDED, interval)))
+    assert "torch-eager" in str(gains_table(OURS["scales"](RECORDED, interval)))
     assert "none" in str(gains_table([])) and "other processes had 50%" in conditions(RECORDED)
     table = str(advice_table(OURS["advice"], OURS["model"](0)))
     assert "no: memory" in table and "facts 12, 14" in table

@@ -16,7 +16,7 @@ from course_lib.exercises import slot
 from course_lib.peers.contest import Entry
 
 SEED = 18_671
-NAMES = ("course", "course, Winograd", "onnxruntime", "torch eager", "openvino")
+NAMES = ("course", "course+winograd", "onnxruntime", "torch-eager", "openvino")
 
 
 @hidden("u18_lab_report.model", seed=SEED)

@@ -15,7 +15,7 @@ from autograder.units.u18_lab_report.checks import (
 )
 from course_lib.peers.contest import Entry
 
-A, B, C = "course, Winograd", "onnxruntime", "openvino"
+A, B, C = "course+winograd", "onnxruntime", "openvino"
 # ── claims ──
 
 SUPPORT = "What does a report support"
