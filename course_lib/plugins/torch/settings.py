@@ -16,7 +16,7 @@ import torch
 from course_lib.passes.infra.manager import Pass
 
 TARGETS = ("cpu", "interpreter")
-WEIGHTS = ("constants", "inputs")
+WEIGHTS = ("constants", "frozen", "inputs")
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ class Settings:
     passes    graph passes in order; by default the compiler's own
     target    "cpu": machine code; "interpreter": numpy, node by node
     weights   "constants": they are folded and packed, and looked at in each call, because they may
-              have changed; "inputs": they are read in each call, as in training. For programs that
-              change weights behind PyTorch's back (`w.data.mul_(2)`, `w.numpy()[0] = 1`): such a
-              change raises no version, so nobody can see it
+              have changed; "frozen": nobody looks, for models whose weights stay as they are; a
+              change in place is not seen then; "inputs": they are read in each call, as in
+              training. For programs that change weights behind PyTorch's back (`w.data.mul_(2)`,
+              `w.numpy()[0] = 1`): such a change raises no version, so nobody can see it
     """
 
     threads: int | None = None
