@@ -33,7 +33,7 @@ from course_lib.compiler import compile
 from course_lib.frontend.torch.captured import Captured, from_aten
 from course_lib.plugins.torch.record import GraphRecord
 from course_lib.plugins.torch.settings import Settings
-from course_lib.plugins.torch.weights import Known, picker
+from course_lib.plugins.torch.weights import ADDRESS, Known, picker
 from course_lib.runtime.direct import direct
 from course_lib.runtime.executable import Executable, counted
 
@@ -178,16 +178,13 @@ class Ours:
         run: Executable,
         after: Callable[[Sequence[Any], Exception], tuple[Any, ...]],
     ) -> None:
-        self.takes, self.results, self.run, self.after = (
-            captured.takes,
-            captured.results,
-            run,
-            after,
-        )
+        self.pick, self.results = picker(captured.takes), captured.results
+        self.run, self.after = run, after
         self.plain = all(r.like is not None and _is_by_rows(r.like) for r in captured.results)
-        self.direct = direct(run)
         self.likes = [(torch.empty((), dtype=r.like.dtype, device="cpu"), tuple(r.like.shape))
                       for r in captured.results if r.like is not None]  # fmt: skip
+        ends = [*captured.graph.inputs, *captured.graph.outputs]
+        self.direct = direct(run) if all(node.type.nbytes for node in ends) else None
 
     def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
         try:
@@ -203,15 +200,20 @@ class Ours:
 
     def _outputs(self, args: Sequence[Any]) -> list[Tensor]:
         """Row by row. Arrays stand in between only where our code needs them, or where a tensor has
-        no bytes. A tensor may say that others are meant than it has (`imag` of a conjugate)."""
-        inputs = [args[k].resolve_neg().contiguous() for k in self.takes]
-        if self.direct is not None:
-            outputs = [scalar.new_empty(dims) for scalar, dims in self.likes]
-            reads, writes = [x.data_ptr() for x in inputs], [y.data_ptr() for y in outputs]
-            if all(reads) and all(writes):
-                self.direct(reads, writes)
-                return outputs
-        return list(map(torch.from_numpy, self.run.run([x.detach().numpy() for x in inputs])))
+        no bytes, and so no address."""
+        inputs = [
+            x if x.is_contiguous() and not x.is_neg() else _by_rows(x) for x in self.pick(args)
+        ]
+        if self.direct is None:
+            return list(map(torch.from_numpy, self.run.run([x.detach().numpy() for x in inputs])))
+        outputs = [scalar.new_empty(dims) for scalar, dims in self.likes]
+        self.direct(map(ADDRESS, inputs), map(ADDRESS, outputs))
+        return outputs
+
+
+def _by_rows(tensor: Tensor) -> Tensor:
+    """A tensor may say that others are meant than it has: `imag` of a conjugate."""
+    return tensor.resolve_neg().contiguous()
 
 
 def _is_by_rows(like: Tensor) -> bool:

@@ -56,7 +56,7 @@ def test_two_models_in_turns_have_code_of_their_own(ours, part):
             check(run, model)
     (graph,) = report().graphs
     assert graph.sizes == 2 and not graph.notes
-    assert [len(code.run.takes) for code in part().codes.values()] == [1, 1]  # x alone: no weights
+    assert [len(code.run.run.graph.inputs) for code in part().codes.values()] == [1, 1]  # x alone
 
 
 def test_each_of_two_models_may_change_and_the_other_is_not_compiled_again(ours):
