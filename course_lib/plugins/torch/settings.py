@@ -2,6 +2,19 @@
 
     torch.compile(model, backend="course", options={"threads": 1, "weights": "inputs"})
 
+PyTorch itself has an option, which does not come here. It leaves out the guards on modules, which
+in a model of many small layers take longer than what we do around our code:
+
+    unguarded = torch.compiler.skip_guard_on_all_nn_modules_unsafe
+    torch.compile(model, backend="course",
+                  options={"weights": "frozen", "guard_filter_fn": unguarded})
+
+Each model is still computed with its own weights, and other inputs are still seen. What neither
+PyTorch nor we see then: a changed attribute of a module (`model.eval()` after the first call, too),
+a weight of another shape, and, because of "frozen", a weight that is written to. What was compiled
+before for the same class, with the same backend and other options of PyTorch's, keeps its guards
+and is found first, if `isolate_recompiles=True` is not said.
+
 Next room: `divide.py`.
 """
 

@@ -135,6 +135,22 @@ def test_a_weight_that_is_replaced_in_each_step_becomes_an_input(ours, part):
     assert len(part().codes) == 1
 
 
+def test_models_in_turns_without_guards_on_modules(ours):
+    unguarded = torch.compiler.skip_guard_on_all_nn_modules_unsafe
+    models = [net(seed) for seed in range(2)]
+    pairs = [(ours(model, options={"guard_filter_fn": unguarded}), model) for model in models]
+    for k in range(4):
+        for run, model in pairs:
+            check(run, model)
+        if k == 1:
+            models[1][0].weight = nn.Parameter(torch.ones(8, 4))
+        if k == 2:
+            with torch.no_grad():
+                models[0].get_parameter("2.bias").add_(1)
+    (graph,) = report().graphs
+    assert graph.sizes == 4 and not graph.notes
+
+
 def test_sizes_and_models_together(ours):
     pairs = [(ours(model, dynamic=True), model) for model in map(net, range(2))]
     for _ in range(2):
