@@ -88,6 +88,7 @@ validate: ## do the checks of every exercise (or UNIT=2, EXERCISE="passes.dce pa
 bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS; the autograder against stock nbgrader; figures in build/bench/
 	$(SETUP) torch,llvm,lab,grade,bench,peers
 	$(PY) benchmarks/models.py --out build/bench
+	$(PY) benchmarks/torch_compile.py --out build/bench
 	$(PY) benchmarks/breadth.py --out build/bench
 	$(PY) benchmarks/matmul.py --out build/bench
 	$(PY) benchmarks/compiling.py --out build/bench

@@ -9,7 +9,7 @@ That saves what arrays cost, some microseconds in each call, and the copy of a r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from course_lib.runtime.executable import CompiledModel
 
@@ -23,7 +23,7 @@ class Direct:
         self.inputs = [buffers.slots[value] for value in model.program.inputs]
         self.results = [buffers.slots[owner] for owner, _, _ in buffers.returned]
 
-    def __call__(self, inputs: Sequence[int], results: Sequence[int]) -> None:
+    def __call__(self, inputs: Iterable[int], results: Iterable[int]) -> None:
         """Run on inputs whose bytes lie row by row, and write results that begin a cache line.
 
         IndexError if an index in an input is outside its axis.

@@ -57,6 +57,19 @@ def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engine
     assert "<svg" in plot and "onnxruntime" in plot
 
 
+def test_what_torch_compile_costs_is_told_apart_from_what_we_cost(root, tmp_path):
+    script = root / "benchmarks" / "torch_compile.py"
+    command = [sys.executable, script, "--model", "mlp", *QUICK, "--out", tmp_path]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    (row,) = found["rows"]
+    assert list(row["ms"]) == ["course", "Dynamo alone", "backend=course", "modules unguarded",
+                               "inputs guarded"]  # fmt: skip
+    assert all(milliseconds > 0 for milliseconds in row["ms"].values())
+    assert "Dynamo alone" in (tmp_path / "torch_compile.svg").read_text()
+
+
 def test_a_table_tells_no_ratio_that_its_spread_does_not_allow(root, monkeypatch):
     monkeypatch.syspath_prepend(str(root / "benchmarks"))
     measuring = importlib.import_module("measuring")

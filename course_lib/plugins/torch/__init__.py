@@ -8,6 +8,7 @@ backend.py   what torch.compile calls: Dynamo's graph through AOTAutograd to cod
 settings.py  what `mode=` and `options=` may say
 divide.py    which ops of a graph are ours: the regions of them are compiled, PyTorch runs the rest
 part.py      one region: its weights are constants while they stay as they are; its sizes
+weights.py   whether they are what they were
 record.py    what became of each graph, as a report
 
 The ops themselves go through the table of `frontend/torch`, as those of torch.export do. Next room:

@@ -14,6 +14,10 @@ What Dynamo does not capture never comes here, and is in no report: `TORCH_LOGS=
 it. LSTM, GRU and RNN it captures only if `torch._dynamo.config.allow_rnn` is True; they are one
 kernel each then.
 
+Before a call reaches us, Dynamo evaluates its guards, and fetches each weight out of its module.
+That grows with the number of modules and weights, not with the work, and a backend cannot avoid it.
+PyTorch lets you leave guards out (`settings.py`).
+
 Nothing of ours may stop a program that runs without us: whatever is raised here, except for wrong
 options, is noted in the report, and PyTorch runs the graph. Next room: `settings.py`.
 """

@@ -3,19 +3,26 @@
     part(weight, x)     the first call compiles, with the weight as a constant: folded and packed
     part(weight, x)     the same code, if the weight is where it was and has the version that it had
     part(weight, y)     y of another size: other code, which is kept beside the first
+    part(other, x)      so has another model of the same class: PyTorch has one graph for both
 
-A weight that changes again and again, as in training, becomes an input: then it is read in every
-call, and nothing is compiled again. What we cannot do after all (`compile` raises, an index is
-outside its axis), PyTorch does: it runs the region op by op, with its own result or its own error.
+A bounded number of codes is kept. The one that was not used for longest goes first; that of a model
+that is no more goes with it. A weight that changes in place again and again, as in training,
+becomes an input: it is read in every call then, and nothing is compiled again. So do all weights of
+a region where others come so often that compiling for them does not pay.
+
+What we cannot do after all (`compile` raises, an index is outside its axis), PyTorch does: it runs
+the region op by op, with its own result or its own error.
 
 Results have PyTorch's strides: what it would lay out otherwise than row by row is copied into that
-order. Next room: `record.py`.
+order. Next room: `weights.py`.
 """
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections import Counter, OrderedDict
+import weakref
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -26,13 +33,16 @@ from course_lib.compiler import compile
 from course_lib.frontend.torch.captured import Captured, from_aten
 from course_lib.plugins.torch.record import GraphRecord
 from course_lib.plugins.torch.settings import Settings
+from course_lib.plugins.torch.weights import ADDRESS, Known, picker
 from course_lib.runtime.direct import direct
-from course_lib.runtime.executable import Executable
+from course_lib.runtime.executable import Executable, counted
 
-SIZES = 8  # for how many sets of sizes the code of a region is kept; the oldest goes
-REFOLDS = 3  # how often a weight may change before it becomes an input
+CODES = 8  # how many codes of a region are kept: for sets of sizes, and for sets of weights
+REFOLDS = 3  # how often a weight may change in place before it becomes an input
+PAYS = 100  # so many calls for each of the last sets of weights, or one more does not pay
 
 Run = Callable[[Sequence[Any]], tuple[Any, ...]]
+Key = tuple[Any, tuple[int, ...]]  # sizes, and which tensors the weights are
 
 
 class Part(nn.Module):
@@ -47,44 +57,87 @@ class Part(nn.Module):
     ) -> None:
         super().__init__()
         self.region, self.settings, self.record = region, settings, record
-        self.weights = frozenset(weights if settings.weights == "constants" else ())
+        self.codes: dict[Key, Code] = {}
         self.changes: Counter[int] = Counter()
-        self.codes: OrderedDict[Any, Code] = OrderedDict()
+        self.calls = itertools.count()
+        self.born: deque[int] = deque(maxlen=CODES)  # the calls that brought new weights
         self.symbolic = any(map(_is_symbolic, region.graph.find_nodes(op="placeholder")))
         self.lock = threading.RLock()  # compiling; what is compiled has a lock of its own
+        self.look = settings.weights == "constants"
+        self._fix(weights if settings.weights != "inputs" else ())
+
+    def _fix(self, weights: Collection[int]) -> None:
+        """Arguments at these positions are constants of our code, the others are its inputs."""
+        self.weights = sorted(weights)
+        self.pick = picker(self.weights)
+        self.codes.clear()
 
     def __call__(self, *args: Any) -> tuple[Any, ...]:
         return self.call(*args)
 
     def call(self, *args: Any) -> tuple[Any, ...]:
-        key = tuple(map(_size, args)) if self.symbolic else None
-        code = self.codes.get(key)
-        if code is None or code.stale(args):
-            code = self._prepare(key, args)
+        now, weights = next(self.calls), self.pick(args)
+        code = self.codes.get(self._key(args, weights))
+        if code is None or (self.look and not code.known.same(weights)):
+            code = self._prepare(args, now)
+        code.used = now
         return code.run(args)
 
-    def _prepare(self, key: Any, args: Sequence[Any]) -> Code:
+    def _key(self, args: Sequence[Any], weights: Sequence[Tensor]) -> Key:
+        return tuple(map(_size, args)) if self.symbolic else None, tuple(map(id, weights))
+
+    def _prepare(self, args: Sequence[Any], now: int) -> Code:
+        """Code for these sizes, and for the weights as they are now."""
         with self.lock:
+            self._decide(args, now)
+            weights = self.pick(args)
+            key = self._key(args, weights)
             code = self.codes.get(key)
-            if code is not None:
-                self.changes.update(code.stale(args))
-            if code is None or code.stale(args):
-                code = self._compiled(args)
-            self.codes[key] = code
-            self.codes.move_to_end(key)
-            while len(self.codes) > SIZES:
-                self.codes.popitem(last=False)
+            if code is None:  # else another thread was faster
+                self._make_room()
+                code = self.codes[key] = self._compiled(args, Known(weights, self._drops(key)))
             return code
 
-    def _compiled(self, args: Sequence[Any]) -> Code:
+    def _make_room(self) -> None:
+        while len(self.codes) >= CODES:
+            used = {key: code.used for key, code in self.codes.copy().items()}
+            self.codes.pop(min(used, key=used.__getitem__), None)
+
+    def _drops(self, key: Key) -> Callable[[Any], object]:
+        """What is called when one of these weights is no more; and maybe this part neither."""
+        part = weakref.ref(self)
+        return lambda _: (own := part()) and own.codes.pop(key, None)
+
+    def _decide(self, args: Sequence[Any], now: int) -> None:
+        """Which weights are inputs from now on, and which codes are of no use any more."""
+        uncounted = [k for k in self.weights if args[k].is_inference()]
+        self._become_inputs(uncounted, "in inference mode PyTorch does not count changes")
+        weights = self.pick(args)
+        key = self._key(args, weights)
+        own = [other for other in list(self.codes) if other[1] == key[1]]  # of all sizes
+        code = self.codes.get(key)
+        if code is not None and (changed := code.known.changed(weights)):
+            self.changes.update(self.weights[k] for k in changed)
+            for other in own:
+                self.codes.pop(other, None)
+            often = [k for k in self.weights if self.changes[k] > REFOLDS]
+            self._become_inputs(often, "they change in place again and again")
+        elif not own:
+            if len(self.born) == CODES and now - self.born[0] < PAYS * CODES:
+                within = f"{CODES} other sets came within {now - self.born[0]} calls"
+                self._become_inputs(self.weights, within)
+            self.born.append(now)
+
+    def _become_inputs(self, weights: Collection[int], why: str) -> None:
+        if weights:
+            self.record.notes.append(f"{counted(len(weights), 'weight')} became inputs: {why}")
+            self._fix(set(self.weights) - set(weights))
+
+    def _compiled(self, args: Sequence[Any], known: Known) -> Code:
         """The region for these arguments. If it cannot be compiled, PyTorch runs it."""
-        constants = {
-            k for k in self.weights if self.changes[k] <= REFOLDS and _has_version(args[k])
-        }
-        known = [Weight(k, args[k]) for k in sorted(constants)]
         self.record.sizes += 1
         try:
-            captured = from_aten(self.region, args, constants)
+            captured = from_aten(self.region, args, self.weights)
             run = compile(
                 captured.graph,
                 target=self.settings.target,
@@ -109,33 +162,11 @@ class Part(nn.Module):
             return self.region(*args)
 
 
-class Weight:
-    """A tensor whose numbers are in our code: has anybody written to it since?
-
-    PyTorch raises `_version` with each change in place. We hold on to its memory, so that no other
-    tensor can ever be at the same address.
-    """
-
-    def __init__(self, position: int, tensor: Tensor) -> None:
-        self.position, self.memory = position, tensor.detach()
-        self.version, self.address = tensor._version, tensor.data_ptr()
-
-
 class Code:
-    """What runs a region, for the weights that it knows."""
+    """What runs a region, for the weights that it knows; `used` in that call for the last time."""
 
-    def __init__(self, known: Sequence[Weight], run: Run) -> None:
-        self.known = [(weight.position, weight.version, weight.address) for weight in known]
-        self.held = [weight.memory for weight in known]
-        self.run = run
-
-    def stale(self, args: Sequence[Any]) -> list[int]:
-        """The positions of the weights that have changed."""
-        return [
-            position
-            for position, version, address in self.known
-            if (w := args[position])._version != version or w.data_ptr() != address
-        ]
+    def __init__(self, known: Known, run: Run) -> None:
+        self.known, self.run, self.used = known, run, 0
 
 
 class Ours:
@@ -147,21 +178,17 @@ class Ours:
         run: Executable,
         after: Callable[[Sequence[Any], Exception], tuple[Any, ...]],
     ) -> None:
-        self.takes, self.results, self.run, self.after = (
-            captured.takes,
-            captured.results,
-            run,
-            after,
-        )
+        self.pick, self.results = picker(captured.takes), captured.results
+        self.run, self.after = run, after
         self.plain = all(r.like is not None and _is_by_rows(r.like) for r in captured.results)
-        self.direct = direct(run)
-        self.likes = [(tuple(r.like.shape), r.like.dtype) for r in captured.results
-                      if r.like is not None]  # fmt: skip
+        self.likes = [(torch.empty((), dtype=r.like.dtype, device="cpu"), tuple(r.like.shape))
+                      for r in captured.results if r.like is not None]  # fmt: skip
+        ends = [*captured.graph.inputs, *captured.graph.outputs]
+        self.direct = direct(run) if all(node.type.nbytes for node in ends) else None
 
     def __call__(self, args: Sequence[Any]) -> tuple[Any, ...]:
-        inputs = [args[k] for k in self.takes]
         try:
-            outputs = self._outputs(inputs)
+            outputs = self._outputs(args)
         except Exception as error:
             return self.after(args, error)
         if self.plain:
@@ -171,18 +198,22 @@ class Ours:
             r.value if r.like is None else _as_strided(next(given), r.like) for r in self.results
         )
 
-    def _outputs(self, inputs: Sequence[Tensor]) -> list[Tensor]:
+    def _outputs(self, args: Sequence[Any]) -> list[Tensor]:
         """Row by row. Arrays stand in between only where our code needs them, or where a tensor has
-        no bytes, or says that others are meant than it has (`imag` of a conjugate)."""
-        if self.direct is not None and not any(x.is_neg() for x in inputs):
-            inputs = [x if x.is_contiguous() else x.contiguous() for x in inputs]
-            outputs = [torch.empty(n, dtype=d, device="cpu") for n, d in self.likes]
-            reads, writes = [x.data_ptr() for x in inputs], [y.data_ptr() for y in outputs]
-            if all(reads) and all(writes):
-                self.direct(reads, writes)
-                return outputs
-        arrays = [x.detach().resolve_neg().numpy() for x in inputs]
-        return list(map(torch.from_numpy, self.run.run(arrays)))
+        no bytes, and so no address."""
+        inputs = [
+            x if x.is_contiguous() and not x.is_neg() else _by_rows(x) for x in self.pick(args)
+        ]
+        if self.direct is None:
+            return list(map(torch.from_numpy, self.run.run([x.detach().numpy() for x in inputs])))
+        outputs = [scalar.new_empty(dims) for scalar, dims in self.likes]
+        self.direct(map(ADDRESS, inputs), map(ADDRESS, outputs))
+        return outputs
+
+
+def _by_rows(tensor: Tensor) -> Tensor:
+    """A tensor may say that others are meant than it has: `imag` of a conjugate."""
+    return tensor.resolve_neg().contiguous()
 
 
 def _is_by_rows(like: Tensor) -> bool:
@@ -209,8 +240,3 @@ def _is_symbolic(node: fx.Node) -> bool:
     kind = node.meta.get("val")
     sizes = kind.shape if isinstance(kind, Tensor) else [kind]
     return any(isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)) for size in sizes)
-
-
-def _has_version(value: Any) -> bool:
-    """Tensors made in inference mode do not count their changes."""
-    return isinstance(value, Tensor) and not value.is_inference()

@@ -45,6 +45,7 @@ class GraphRecord:
     left     what PyTorch runs, by the name of the node
     lines    for the path of a module the lines of the model that called its ops
     kernels  of the code that was compiled last, by region
+    notes    weights that became inputs, and why
     failed   what was ours, and then failed while it was compiled, or while it ran: for those sizes
              PyTorch runs the region
     """
@@ -57,6 +58,7 @@ class GraphRecord:
     left: dict[str, Left] = field(default_factory=dict)
     lines: dict[str, set[str]] = field(default_factory=dict)
     kernels: dict[str, tuple[KernelInfo, ...]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
 
     @property
@@ -87,6 +89,7 @@ class GraphRecord:
                 head,
                 *(f"{k.name}  from {self.source(k)}" for k in kernels),
                 *(f"left to PyTorch: {left}" for left in self.left.values()),
+                *self.notes,
                 *(f"failed, PyTorch takes its place: {why}" for why in self.failed),
             ]
         )

@@ -2,6 +2,19 @@
 
     torch.compile(model, backend="course", options={"threads": 1, "weights": "inputs"})
 
+PyTorch itself has an option, which does not come here. It leaves out the guards on modules, which
+in a model of many small layers take longer than what we do around our code:
+
+    unguarded = torch.compiler.skip_guard_on_all_nn_modules_unsafe
+    torch.compile(model, backend="course",
+                  options={"weights": "frozen", "guard_filter_fn": unguarded})
+
+Each model is still computed with its own weights, and other inputs are still seen. What neither
+PyTorch nor we see then: a changed attribute of a module (`model.eval()` after the first call, too),
+a weight of another shape, and, because of "frozen", a weight that is written to. What was compiled
+before for the same class, with the same backend and other options of PyTorch's, keeps its guards
+and is found first, if `isolate_recompiles=True` is not said.
+
 Next room: `divide.py`.
 """
 
@@ -16,7 +29,7 @@ import torch
 from course_lib.passes.infra.manager import Pass
 
 TARGETS = ("cpu", "interpreter")
-WEIGHTS = ("constants", "inputs")
+WEIGHTS = ("constants", "frozen", "inputs")
 
 
 @dataclass(frozen=True)
@@ -27,9 +40,10 @@ class Settings:
     passes    graph passes in order; by default the compiler's own
     target    "cpu": machine code; "interpreter": numpy, node by node
     weights   "constants": they are folded and packed, and looked at in each call, because they may
-              have changed; "inputs": they are read in each call, as in training. For programs that
-              change weights behind PyTorch's back (`w.data.mul_(2)`, `w.numpy()[0] = 1`): such a
-              change raises no version, so nobody can see it
+              have changed; "frozen": nobody looks, for models whose weights stay as they are; a
+              change in place is not seen then; "inputs": they are read in each call, as in
+              training. For programs that change weights behind PyTorch's back (`w.data.mul_(2)`,
+              `w.numpy()[0] = 1`): such a change raises no version, so nobody can see it
     """
 
     threads: int | None = None

@@ -60,7 +60,7 @@ def test_options(ours, model):
         ({"options": {"threads": 0}}, "threads must be a whole number from 1 on, got 0"),
         ({"options": {"threads": True}}, "threads must be a whole number from 1 on, got True"),
         ({"options": {"target": "gpu"}}, "target must be one of cpu, interpreter, got 'gpu'"),
-        ({"options": {"weights": 1}}, "weights must be one of constants, inputs, got 1"),
+        ({"options": {"weights": 1}}, "weights must be one of constants, frozen, inputs, got 1"),
         ({"options": {"passes": "fuse"}}, "passes must be a list of graph passes, got 'fuse'"),
     ],
 )

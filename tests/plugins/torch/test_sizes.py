@@ -7,7 +7,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from course_lib.plugins.torch import report  # noqa: E402
-from course_lib.plugins.torch.part import SIZES  # noqa: E402
+from course_lib.plugins.torch.part import CODES  # noqa: E402
 
 
 class Net(nn.Module):
@@ -50,10 +50,10 @@ def test_a_size_that_is_marked_dynamic(ours):
 
 def test_only_so_many_sizes_are_kept(ours):
     run = ours(lambda x: x * 2 + x.shape[0], dynamic=True, options={"target": "interpreter"})
-    for size in [*range(2, SIZES + 5), 2, SIZES + 4]:
+    for size in [*range(2, CODES + 5), 2, CODES + 4]:
         check(run, lambda x: x * 2 + x.shape[0], torch.randn(size, 3))
     (graph,) = report().graphs
-    assert graph.sizes == SIZES + 4  # 2 was thrown away and came again, the largest was kept
+    assert graph.sizes == CODES + 4  # 2 was thrown away and came again, the largest was kept
 
 
 def test_strides_follow_those_of_the_inputs(ours):

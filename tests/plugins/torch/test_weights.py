@@ -79,7 +79,11 @@ def test_a_weight_that_changes_again_and_again_becomes_an_input(ours):
         fill(model)
     told = report().graphs[0]
     assert told.sizes == REFOLDS + 2
+    assert told.notes == ["1 weight became inputs: they change in place again and again"]
     check(run, model)
+    fill(model)
+    check(run, model)
+    assert told.sizes == REFOLDS + 2
 
 
 def test_weights_may_be_inputs_from_the_beginning(ours):
@@ -89,6 +93,19 @@ def test_weights_may_be_inputs_from_the_beginning(ours):
     model.get_parameter("0.weight").data.mul_(2)  # PyTorch does not count this change
     check(run, model)
     assert report().graphs[0].sizes == 1
+
+
+def test_frozen_weights_are_not_looked_at_but_new_ones_are_seen(ours):
+    model = net()
+    run = ours(model, options={"weights": "frozen"})
+    with torch.no_grad():
+        before = model(X)
+        check(run, model)
+        model.get_parameter("2.bias").add_(1)
+        torch.testing.assert_close(run(X), before, rtol=1e-5, atol=1e-6)
+    replace(model)
+    check(run, model)
+    assert report().graphs[0].sizes == 2
 
 
 def test_weights_made_in_inference_mode_count_no_changes_and_are_inputs(ours):
