@@ -15,8 +15,8 @@ from typing import Any
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
+from course_lib.peers.align.rows import Row, rows
 from course_lib.recorded import Recording, recorded
-from lessons.u16_lab_stages.rows import Row, rows
 
 SYSTEMS = ("XLA", "IREE", "TVM", "Triton")
 BY: Mapping[str, Recording] = {name: recorded(__file__, f"{name.lower()}.txt") for name in SYSTEMS}

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
+from course_lib.peers.align.rows import Row, rows
 from lessons.u16_lab_stages.dumps import DUMPS, WORDS
-from lessons.u16_lab_stages.rows import Row, rows
 
 FIND = "Find every softmax in a stage of any of the four compilers"
 FORM = "for each softmax, the line of its result, and the lines of its exponential and of its sum"
