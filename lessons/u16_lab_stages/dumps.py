@@ -15,31 +15,16 @@ from typing import Any
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
+from course_lib.peers.align.rows import STAGES, WORDS, Row, rows
 from course_lib.recorded import Recording, recorded
-from lessons.u16_lab_stages.rows import Row, rows
 
 SYSTEMS = ("XLA", "IREE", "TVM", "Triton")
 BY: Mapping[str, Recording] = {name: recorded(__file__, f"{name.lower()}.txt") for name in SYSTEMS}
-STAGES = {"StableHLO": "XLA", "HLO, optimized": "XLA", "linalg": "IREE", "Flow": "IREE",
-          "Relax": "TVM", "TIR": "TVM", "TTIR": "Triton", "TTGIR": "Triton"}  # fmt: skip
 DUMPS = {
     program: {stage: BY[system][f"{program}: {stage}"] for stage, system in STAGES.items()}
     for program in ("both", "neither")
 }
 PTX = BY["Triton"]["both: PTX"]
-MLIR = {"exp": "math.exp", "sum": "reduce arith.addf", "divide": "arith.divf",
-        "multiply": "arith.mulf", "softmax": ""}  # fmt: skip
-WORDS: Mapping[str, Mapping[str, str]] = {
-    "StableHLO": {"exp": "stablehlo.exponential", "sum": "reduce stablehlo.add",
-                  "divide": "stablehlo.divide", "multiply": "stablehlo.multiply", "softmax": ""},
-    "HLO, optimized": {"exp": "exponential", "sum": "reduce add", "divide": "divide",
-                       "multiply": "multiply", "softmax": ""},
-    "linalg": MLIR, "Flow": {**MLIR, "softmax": "linalg.softmax"},
-    "Relax": {"exp": "R.exp", "sum": "R.sum", "divide": "R.divide", "multiply": "R.multiply",
-              "softmax": "R.nn.softmax"},
-    "TIR": {"exp": "T.exp", "sum": "reduce +", "divide": "/", "multiply": "*", "softmax": ""},
-    "TTIR": MLIR, "TTGIR": MLIR,
-}  # fmt: skip
 Found = Callable[[list[Row]], Mapping[int, list[int]]]
 
 

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 
 from course_lib.bridges import freestanding
+from course_lib.bridges.firmware import FLAGS, networks
 from course_lib.bridges.gxx import CppError, apart, compiler
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.charts import lines
 from course_lib.draw.plots.table import table
 from course_lib.recorded import recorded
-from lessons.u16_lab_stages.firmware import BY_C, FLAGS, networks
 from lessons.u16_lab_stages.logs import LOGS, SIZES, Log
 
+BY_C, BY_CLANG = (recorded(__file__, f"{name}.txt") for name in ("c", "clang"))
 NETWORK = networks(BY_C)["sequence"]
-BY_CLANG = recorded(__file__, "clang.txt")
 Winner = Callable[[Log], Mapping[str, Any]]
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from autograder.edition.contents import COURSE
 from course_lib.bridges import freestanding
+from course_lib.bridges.firmware import SMALL
 from course_lib.bridges.gxx import apart
 from course_lib.exercises import slot
+from course_lib.peers.align.rows import rows
 from lessons.u16_lab_stages import logs, shown
 from lessons.u16_lab_stages.dumps import DUMPS, ptx_by_line
-from lessons.u16_lab_stages.firmware import SMALL
 from lessons.u16_lab_stages.logs import LOGS
-from lessons.u16_lab_stages.rows import rows
 
 OURS = {name: slot(f"u16_lab_stages.{name}").reference for name in ("found", "winner", "runner")}
 TEXT = " ".join((COURSE / "notebooks/u16_lab_stages.md").read_text("utf-8").split())

@@ -6,9 +6,8 @@ which arrays changes. Next room: autograder/units/u16_lab_stages/hidden.
 
 from __future__ import annotations
 
-import random
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,8 +16,9 @@ import numpy as np
 from autograder.check.cpp import apart
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
+from course_lib.bridges.firmware import FLAGS, Network, shuffled
 from course_lib.bridges.gxx import CppError
-from lessons.u16_lab_stages.firmware import BY_C, FLAGS, Network, networks
+from lessons.u16_lab_stages.shown import NETWORK
 
 NAME = "u16_lab_stages.runner"
 TEXT = "C as one text; it includes nothing, and nothing is left undefined with it"
@@ -43,38 +43,6 @@ background(NAME, "Write the C around TVM's kernels, for a machine without a syst
            because="the sentences below say it in full")  # fmt: skip
 background(NAME, "as `about` above shows one", because="what the argument is")
 background(NAME, "Sizes in bytes are multiples of 64", because="what the networks are like")
-KERNELS = networks(BY_C)["sequence"]
-
-
-def drawn(seed: int, steps: int) -> Network:
-    """A network of the recorded kernels: a layer in front, then layers and sums of earlier arrays
-    of 16 x 32, each of which may be read again later, and at the end a softmax, or none."""
-    rng = random.Random(seed)
-    first, middle, add, last, softmax = (step["call"] for step in KERNELS.steps)
-    names = iter(rng.sample([f"t{k}" for k in range(10, 99)], 60))
-    shapes: dict[str, list[int]] = {}
-    made: list[dict[str, Any]] = []
-
-    def array(*shape: int) -> str:
-        shapes[name := next(names)] = [*shape]
-        return name
-
-    def step(call: str, reads: Sequence[str], *shape: int) -> str:
-        kind = re.sub(r"__tvm_ffi_|_\d+$", "", call)
-        made.append({"kind": kind, "call": call, "reads": [*reads], "writes": array(*shape)})
-        return made[-1]["writes"]
-
-    known = [step(first, [array(16, 64), array(64, 32), array(32)], 16, 32)]
-    for _ in range(steps):
-        recent = known[-3:]
-        if rng.random() < 0.5 and len(recent) > 1:
-            known.append(step(add, rng.sample(recent[:-1], 1) + recent[-1:], 16, 32))
-        else:
-            known.append(step(middle, [recent[-1], array(32, 32), array(32)], 16, 32))
-    out = step(last, [known[-1], array(32, 16), array(16)], 16, 16)
-    if rng.random() < 0.7:
-        step(softmax, [out], 16, 16)
-    return Network("drawn", KERNELS.code, made, shapes)
 
 
 def built(runner: Any, network: Network, about: dict[str, Any], values: Mapping[str, Any]) -> str:
@@ -193,25 +161,25 @@ def gives_memory(runner: Any, network: Network) -> None:
 @checks(NAME, spec=[TEXT, MAIN, ARENA, ROOM, RIGHT, AGAIN])
 def computes_the_network(runner):
     """The network of the page, compiled without a library, runs twice."""
-    runs(runner, KERNELS)
+    runs(runner, NETWORK)
 
 
 @checks(NAME, spec=[ARENA, OVER, RIGHT])
 def computes_others(runner):
     """Three networks of the same kernels in another order, under other names."""
     for seed in (3, 4, 8):
-        runs(runner, drawn(seed, 3 + seed), seed)
+        runs(runner, shuffled(NETWORK, seed, 3 + seed), seed)
     return "3 networks"
 
 
 @checks(NAME, spec=[GIVES, TAKES])
 def gives_and_takes_back(runner):
     """What is asked of the workspace, one call after another."""
-    gives_memory(runner, KERNELS)
+    gives_memory(runner, NETWORK)
 
 
 @checks(NAME, spec=[REFUSED])
 def stops_when_a_kernel_refuses(runner):
     """A kernel that is told a wrong shape."""
     for at in (0, 2, 4):
-        refuses(runner, KERNELS, at)
+        refuses(runner, NETWORK, at)

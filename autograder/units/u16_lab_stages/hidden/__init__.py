@@ -7,11 +7,11 @@ from collections import Counter
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.units.u16_lab_stages import checks as found_checks
 from autograder.units.u16_lab_stages.checks import firmware, log, writers
+from course_lib.bridges.firmware import networks, shuffled
 from course_lib.exercises import slot
+from course_lib.peers.align.rows import rows
 from course_lib.recorded import recorded
-from lessons.u16_lab_stages.firmware import networks
 from lessons.u16_lab_stages.logs import unpacked
-from lessons.u16_lab_stages.rows import rows
 
 SEED = 160_916
 BY = {system: recorded(__file__, f"{system}.txt") for system in ("xla", "iree", "tvm", "triton")}
@@ -58,6 +58,6 @@ def computes_networks_of_other_kernels(runner, rng):
     for network in NETWORKS.values():
         firmware.runs(runner, network, 1 + int(rng.integers(1000)))
     for steps in (2, 9):
-        firmware.runs(runner, firmware.drawn(int(rng.integers(1 << 20)), steps))
+        firmware.runs(runner, shuffled(firmware.NETWORK, int(rng.integers(1 << 20)), steps))
     firmware.refuses(runner, NETWORKS["image"], 1)
     firmware.gives_memory(runner, NETWORKS["chain"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
+from course_lib.peers.align.rows import WORDS
 
 BOTH, ONE = "for e, r in (reads, reads[::-1])", "rows[one].get('value') == 1"
 SUM, SAME = "rows[s]['op'] in _SUM", "rows[s]['reads'] == [e]"
@@ -41,13 +42,7 @@ mutants(
     results_alone=("return places", "return list(places)"),
 )  # fmt: skip
 
-NAMES = {
-    "exp": {"stablehlo.exponential", "exponential", "math.exp", "R.exp", "T.exp"},
-    "sum": {"reduce stablehlo.add", "reduce add", "reduce arith.addf", "R.sum", "reduce +"},
-    "div": {"stablehlo.divide", "divide", "arith.divf", "R.divide", "/"},
-    "mul": {"stablehlo.multiply", "multiply", "arith.mulf", "R.multiply", "*"},
-    "softmax": {"linalg.softmax", "R.nn.softmax"},
-}
+NAMES = {kind: {words[kind] for words in WORDS.values()} - {""} for kind in WORDS["Relax"]}
 
 
 @alternative("u16_lab_stages.found")
@@ -61,13 +56,13 @@ def from_the_sums_on(rows):
             continue
         parts = (rows[e]["line"], row["line"])
         for k, user in enumerate(rows):
-            if kind[k] == "div" and user["reads"] == [e, s]:
+            if kind[k] == "divide" and user["reads"] == [e, s]:
                 found[user["line"]] = parts
-            if kind[k] == "div" and user["reads"][1] == s:
+            if kind[k] == "divide" and user["reads"][1] == s:
                 one = user["reads"][0]
                 if one is not None and rows[one].get("value") == 1.0:
                     for product, last in enumerate(rows):
-                        if kind[product] == "mul" and last["reads"] in ([e, k], [k, e]):
+                        if kind[product] == "multiply" and last["reads"] in ([e, k], [k, e]):
                             found[last["line"]] = parts
     return found
 
@@ -79,7 +74,7 @@ def with_a_helper(rows):
 
     def below(k):
         """Of which sum it is the reciprocal."""
-        if is_a(k, "div"):
+        if is_a(k, "divide"):
             one, s = rows[k]["reads"]
             return s if one is not None and rows[one].get("value", 0) == 1 else None
         return None
@@ -89,9 +84,9 @@ def with_a_helper(rows):
         tries = []
         if is_a(k, "softmax"):
             result[row["line"]] = []
-        elif is_a(k, "div"):
+        elif is_a(k, "divide"):
             tries = [row["reads"]]
-        elif is_a(k, "mul"):
+        elif is_a(k, "multiply"):
             a, b = row["reads"]
             tries = [(a, below(b)), (b, below(a))]
         for e, s in tries:

@@ -9,7 +9,6 @@ OFFSET = "f'arena + {place[name] // 4}' if name in place else name"
 mutants(
     "u16_lab_stages.runner",
     an_array_for_each=(LIFE, "Interval(name, size[name], 0, len(steps))"),
-    dead_too_early=(LIFE, "Interval(name, size[name], k, max(k, last[name] - 1))"),
     all_at_the_beginning=(OFFSET, "'arena' if name in place else name"),
     offsets_in_bytes=(OFFSET, "f'arena + {place[name]}' if name in place else name"),
     ignores_a_kernel_that_refuses=('return 1;")', '0;")'),
@@ -35,7 +34,6 @@ mutants(
     a_larger_workspace=("unsigned char workspace[%d]", "unsigned char workspace[2 * %d]"),
     a_smaller_workspace=("unsigned char workspace[%d]", "unsigned char workspace[%d / 2]"),
     a_larger_arena=("arena[%d]", "arena[%d + 1]"),
-    on_the_stack=(OFFSET, "f'(float[{size[name] // 4}]){{0}}' if name in place else name"),
     with_a_library=("static uint64_t used;", "#include <math.h>\\nstatic uint64_t used;"),
     no_array_called_arena=("static float arena[%d]", "static float memory[%d]", "f'arena + ",
                            "f'memory + "),

@@ -3,14 +3,14 @@
     rows(text)[2]      {"line": 15, "op": "reduce arith.addf", "reads": [1]}
 
 A row computes something. What only moves numbers is left out: who reads a broadcast reads what was
-broadcast. TVM's loops are read here, all others by `course_lib/peers/align`. Next room: dumps.py.
+broadcast. TVM's loops are read here, all others by `course_lib/peers/align`. Next room: pages.py.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,21 @@ import numpy as np
 from course_lib.peers.align.other_forms import read
 from course_lib.peers.align.statement import Statement
 
+STAGES = {"StableHLO": "XLA", "HLO, optimized": "XLA", "linalg": "IREE", "Flow": "IREE",
+          "Relax": "TVM", "TIR": "TVM", "TTIR": "Triton", "TTGIR": "Triton"}  # fmt: skip
+MLIR = {"exp": "math.exp", "sum": "reduce arith.addf", "divide": "arith.divf",
+        "multiply": "arith.mulf", "softmax": ""}  # fmt: skip
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "StableHLO": {"exp": "stablehlo.exponential", "sum": "reduce stablehlo.add",
+                  "divide": "stablehlo.divide", "multiply": "stablehlo.multiply", "softmax": ""},
+    "HLO, optimized": {"exp": "exponential", "sum": "reduce add", "divide": "divide",
+                       "multiply": "multiply", "softmax": ""},
+    "linalg": MLIR, "Flow": {**MLIR, "softmax": "linalg.softmax"},
+    "Relax": {"exp": "R.exp", "sum": "R.sum", "divide": "R.divide", "multiply": "R.multiply",
+              "softmax": "R.nn.softmax"},
+    "TIR": {"exp": "T.exp", "sum": "reduce +", "divide": "/", "multiply": "*", "softmax": ""},
+    "TTIR": MLIR, "TTGIR": MLIR,
+}  # fmt: skip
 Row = dict[str, Any]
 MOVES = {"tt.splat", "tt.broadcast", "tt.expand_dims", "ttg.convert_layout"}
 WHOLE = {"linalg.generic", "linalg.fill"}  # with nothing computed inside

@@ -1,16 +1,17 @@
 """A network as TVM's C, and the C of a student around it: what it computes here, and how large it
 is for a Cortex-M4.
 
-    network = networks(BY_C)["sequence"]
+    network = networks(recording)["sequence"]
     network.about                         what `runner` is given
-    report(runner(network.about), network)
+    network.source(text, network.values(0), harness=True)
 
 The kernels are TVM's, character by character; its four headers are replaced by `small.h`, which has
-the same structures. The weights are constants. Next room: shown.py.
+the same structures. The weights are constants. Next room: gxx.py.
 """
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +26,8 @@ from course_lib.ir.graph.node import Node
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import arena_size
 from course_lib.memory.planners import exact
-from course_lib.recorded import Recording, recorded
+from course_lib.recorded import Recording
 
-BY_C = recorded(__file__, "c.txt")
 SMALL = Path(__file__).with_name("small.h").read_text()
 FLAGS = ("-x", "c", "-std=gnu11", "-O1", "-ffreestanding", "-nostdlib", "-Wl,-z,defs",
          "-fno-stack-protector", "-Werror=implicit-function-declaration", "-w")  # fmt: skip
@@ -171,3 +171,34 @@ def networks(recording: Recording) -> dict[str, Network]:
 
 def _numbers(array: np.ndarray) -> str:
     return ", ".join(f"{x:.9g}f" if "." in f"{x:.9g}" else f"{x:.1f}f" for x in array.reshape(-1))
+
+
+def shuffled(kernels: Network, seed: int, steps: int) -> Network:
+    """Another network of five kernels: the first layer, then middle ones and sums of earlier arrays
+    of 16 x 32, each of which may be read again later, and at the end a softmax, or none."""
+    rng = random.Random(seed)
+    first, middle, add, last, softmax = (step["call"] for step in kernels.steps)
+    names = iter(rng.sample([f"t{k}" for k in range(10, 99)], 60))
+    shapes: dict[str, list[int]] = {}
+    made: list[dict[str, Any]] = []
+
+    def array(*shape: int) -> str:
+        shapes[name := next(names)] = [*shape]
+        return name
+
+    def step(call: str, reads: Sequence[str], *shape: int) -> str:
+        kind = re.sub(r"__tvm_ffi_|_\d+$", "", call)
+        made.append({"kind": kind, "call": call, "reads": [*reads], "writes": array(*shape)})
+        return made[-1]["writes"]
+
+    known = [step(first, [array(16, 64), array(64, 32), array(32)], 16, 32)]
+    for _ in range(steps):
+        recent = known[-3:]
+        if rng.random() < 0.5 and len(recent) > 1:
+            known.append(step(add, rng.sample(recent[:-1], 1) + recent[-1:], 16, 32))
+        else:
+            known.append(step(middle, [recent[-1], array(32, 32), array(32)], 16, 32))
+    out = step(last, [known[-1], array(32, 16), array(16)], 16, 16)
+    if rng.random() < 0.7:
+        step(softmax, [out], 16, 16)
+    return Network("drawn", kernels.code, made, shapes)
