@@ -89,7 +89,7 @@ def as_dynamo_does(compiled, conditions, calls, right, why):
     as_it_must(compiled, conditions, calls, right, why)
 
 
-@checks("u15.compiled", spec=OUT)
+@checks("u15.compiled", spec=[OUT, DYNAMIC, NUMBERS, FIRST])
 def without_arrays(compiled):
     """Sizes for which no array can be made: the rule needs none."""
     calls = of("n", LARGE, LARGE + 1, LARGE + 2, LARGE)

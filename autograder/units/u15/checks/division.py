@@ -78,7 +78,7 @@ def as_few_parts_as_possible(parts, text, fewest, why):
     divided(parts, nodes_of(text), OURS, fewest, why)
 
 
-@checks("u15.parts", spec=[EACH])
+@checks("u15.parts", spec=[*FORM, FEW])
 def looks_at_each_node_once(parts):
     """Sixty nodes between which there are 2**60 paths."""
     few = with_steps(parts, ENOUGH, "60 nodes", "is a node looked at once for each path to it?")
@@ -89,7 +89,7 @@ def looks_at_each_node_once(parts):
     return f"60 nodes in {many} parts"
 
 
-@checks("u15.parts", spec=[TAKES, TAKEN, ALONE])
+@checks("u15.parts", spec=FORM)
 def takes_what_is_said(parts):
     """The ops that our compiler takes are those of the second argument, whichever they are."""
     known = [nodes_of(text) for text, *_ in KNOWN]

@@ -66,7 +66,7 @@ def known_programs(functional, rows, sizes, why):
     right_rows(functional, rows, sizes, why)
 
 
-@checks("u15.functional", spec=[ONCE, READ, PYTHON])
+@checks("u15.functional", spec=[ONCE, READ, PYTHON, SAME, OPS, ENDS, FOUR])
 def no_name_is_taken(functional):
     """The new names are no names of the old program, whichever variables of Python those are."""
     right_rows(functional, RENAMED, {"x": 4, "y": 2})
