@@ -4,7 +4,7 @@
 
 Each needs its package. `python -m course_lib record u16` makes the recordings again, and a test
 compares; TVM's has a rewrite that is an answer, so what makes it stands with the answers. Next
-room: `wild.py`.
+room: `search.py`.
 """
 
 from __future__ import annotations
@@ -255,13 +255,18 @@ def _vectors(loop: str) -> str:
     return "".join(f"{line}\n" for line in lines if re.search(wanted, line))
 
 
-def _scheduled(tvm_: Any, gpu: bool) -> Any:
-    """The product [128, 256] x [256, 256] with loops for a processor, or for a GPU's threads."""
+def unscheduled(tvm_: Any) -> Any:
+    """The product [128, 256] x [256, 256] as TVM writes it: three plain loops."""
     te = tvm_.te
     a, b = te.placeholder((128, 256), name="A"), te.placeholder((256, 256), name="B")
     k = te.reduce_axis((0, 256), name="k")
     c = te.compute((128, 256), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
-    made = tvm_.s_tir.Schedule(tvm_.IRModule({"main": te.create_prim_func([a, b, c])}))
+    return tvm_.IRModule({"main": te.create_prim_func([a, b, c])})
+
+
+def _scheduled(tvm_: Any, gpu: bool) -> Any:
+    """This product with loops for a processor, or for a GPU's threads."""
+    made = tvm_.s_tir.Schedule(unscheduled(tvm_))
     block = made.get_sblock("C")
     i, j, k = made.get_loops(block)
     (i0, i1), (j0, j1) = (made.split(x, [None, f]) for x, f in

@@ -14,10 +14,11 @@ from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.units.u16.checks import written as drawn
 from autograder.units.u16.checks.loops import BY_HAND
+from autograder.units.u16.hidden import OTHER_PROGRAMS
 from course_lib.exercises import plugged, slot, using
 from course_lib.peers.model import model_of
 from course_lib.peers.peer import lacking, peer
-from lessons.u16 import dispatches, hardware, live, nests, stablehlo, wild
+from lessons.u16 import dispatches, hardware, live, nests, search, stablehlo, wild
 from lessons.u16.relax import as_function, expression, matches, on_numpy
 from lessons.u16.texts import call, functions
 from lessons.u16.tile import SOFTMAX, Tile, launch
@@ -70,6 +71,15 @@ def test_the_rules_predict_every_recorded_program():
     answer = slot("u16.dispatches").reference
     for program, groups in dispatches.RECORDED:
         assert dispatches.in_order(answer(program), program) == groups
+    others = len(dispatches.RECORDED) - dispatches.SMALL
+    assert (others, others + len(OTHER_PROGRAMS)) == (75, 193)
+
+
+def test_what_a_short_search_found():
+    plain, *trials = search.recorded(search.__file__, "search.txt").data("microseconds")
+    assert len(trials) == search.TRIALS and min(trials) < plain
+    assert max(trials) > 100 * min(trials) and min(trials[:8]) < 1.5 * min(trials)
+    assert str(min(trials)) in str(search.search_table())
 
 
 def test_the_vector_loop_is_the_schedule():

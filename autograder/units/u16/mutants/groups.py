@@ -93,6 +93,7 @@ def with_numbers(program):
 alternatives(
     "u16.dispatches",
     as_tuples=(RESULT, "return tuple({id(n): tuple(n) for n in group.values()}.values())"),
+    as_a_set_of_sets=(RESULT, "return {frozenset(names) for names in group.values()}"),
 )
 
 FIRST, LAST = "the first one reads inputs only", "nothing reads the last one"
