@@ -59,7 +59,7 @@ class Full:
 
     @property
     def others(self) -> float | None:
-        """The largest share of the processor that other programs had; None: nobody wrote it down."""
+        """The largest share of the processor that other programs had; None: it is not recorded."""
         if "others" not in self.recording.texts:
             return None
         return max(self.recording.data("others").values(), default=None)
@@ -162,6 +162,13 @@ class Made:
     versions: dict[str, str] = field(default_factory=dict)
     others: dict[str, float] = field(default_factory=dict)
     found: dict[str, str] = field(default_factory=dict)
+    told: str = ""
+
+    def tell(self, words: str) -> None:
+        """Each step once: a round tells of itself for every system."""
+        if words != self.told:
+            print(words, file=sys.stderr, flush=True)
+        self.told = words
 
     @property
     def texts(self) -> dict[str, str]:
@@ -172,7 +179,7 @@ class Made:
         """The systems in turns, each in a process of its own on one processor. KeyboardInterrupt if
         it was interrupted: half of it is no recording, and the file keeps what it has."""
         found = contest(model_of(model), systems, (1,), rounds, rounds * SPELL,
-                        lambda words: _tell(f"{name}: {words}"))  # fmt: skip
+                        lambda words: self.tell(f"{name}: {words}"))  # fmt: skip
         if found.interrupted:
             raise KeyboardInterrupt
         if (share := found.others.get(1)) is not None:
@@ -183,12 +190,8 @@ class Made:
                 self.versions[entry.system] = entry.version
                 rows.append(f"{json.dumps(entry.system)}: {json.dumps(_facts(entry))}")
             else:
-                _tell(f"{name} on {entry.system}: {entry.problem[:300]}")
+                self.tell(f"{name} on {entry.system}: {entry.problem[:300]}")
         self.found[name] = "{" + ",\n".join(rows) + "}"
-
-
-def _tell(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)
 
 
 def _facts(entry: Entry) -> dict[str, Any]:
