@@ -13,7 +13,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import geometric_mean, median
 from typing import Any
@@ -56,6 +56,13 @@ class Full:
     @property
     def versions(self) -> dict[str, str]:
         return self.recording.data("versions")
+
+    @property
+    def others(self) -> float | None:
+        """The largest share of the processor that other programs had; None: it is not recorded."""
+        if "others" not in self.recording.texts:
+            return None
+        return max(self.recording.data("others").values(), default=None)
 
     def systems(self, model: str) -> list[str]:
         """Those that ran it, the fastest first."""
@@ -127,42 +134,64 @@ def live(
 
 
 @maker(
-    NAME, "course_lib", *NEEDS, "iree", "tvm", "tinygrad", compared="names of texts", seconds=900
+    NAME, "course_lib", *NEEDS, "iree", "tvm", "tinygrad", compared="names of texts", seconds=420
 )
 def full() -> dict[str, str]:
     """The quick systems on the four models, and every system on one of them."""
-    versions: dict[str, str] = {}
-    texts = {model: _measured(model, QUICK, ROUNDS, versions) for model in MODELS}
-    texts[WIDE] = _measured("mobilenet_v2", EVERY, FEW, versions)
-    return {"versions": json.dumps(versions, indent=0), **texts}
+    made = Made()
+    for model in MODELS:
+        made.measure(model, QUICK, ROUNDS, model)
+    made.measure("mobilenet_v2", EVERY, FEW, WIDE)
+    return made.texts
 
 
-@maker(NAME, "course_lib", *NEEDS, compared="names of texts", seconds=300)
+@maker(NAME, "course_lib", *NEEDS, compared="names of texts", seconds=180)
 def again() -> dict[str, str]:
     """The quick systems a second time."""
-    versions: dict[str, str] = {}
-    texts = {model: _measured(model, QUICK, ROUNDS, versions) for model in MODELS}
-    return {"versions": json.dumps(versions, indent=0), **texts}
+    made = Made()
+    for model in MODELS:
+        made.measure(model, QUICK, ROUNDS, model)
+    return made.texts
 
 
-def _measured(model: str, systems: Sequence[str], rounds: int, versions: dict[str, str]) -> str:
-    """The systems in turns, each in a process of its own on one processor, as a text."""
-    found = contest(model_of(model), systems, (1,), rounds, rounds * SPELL,
-                    lambda words: _tell(f"{model}: {words}"))  # fmt: skip
-    if found.interrupted:  # half of it is no recording: the file keeps what it has
-        raise KeyboardInterrupt
-    rows = []
-    for entry in found.entries:
-        if entry.rounds:
-            versions[entry.system] = entry.version
-            rows.append(f"{json.dumps(entry.system)}: {json.dumps(_facts(entry))}")
-        else:
-            _tell(f"{model} on {entry.system}: {entry.problem[:300]}")
-    return "{" + ",\n".join(rows) + "}"
+@dataclass
+class Made:
+    """What is found: versions of the systems, the share of the processor that other programs had,
+    and for each name a system's facts, a line of JSON each."""
 
+    versions: dict[str, str] = field(default_factory=dict)
+    others: dict[str, float] = field(default_factory=dict)
+    found: dict[str, str] = field(default_factory=dict)
+    told: str = ""
 
-def _tell(words: str) -> None:
-    print(words, file=sys.stderr, flush=True)
+    def tell(self, words: str) -> None:
+        """Each step once: a round tells of itself for every system."""
+        if words != self.told:
+            print(words, file=sys.stderr, flush=True)
+        self.told = words
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return {"versions": json.dumps(self.versions, indent=0),
+                "others": json.dumps(self.others, indent=0), **self.found}  # fmt: skip
+
+    def measure(self, model: str, systems: Sequence[str], rounds: int, name: str) -> None:
+        """The systems in turns, each in a process of its own on one processor. KeyboardInterrupt if
+        it was interrupted: half of it is no recording, and the file keeps what it has."""
+        found = contest(model_of(model), systems, (1,), rounds, rounds * SPELL,
+                        lambda words: self.tell(f"{name}: {words}"))  # fmt: skip
+        if found.interrupted:
+            raise KeyboardInterrupt
+        if (share := found.others.get(1)) is not None:
+            self.others[name] = _short(share)
+        rows = []
+        for entry in found.entries:
+            if entry.rounds:
+                self.versions[entry.system] = entry.version
+                rows.append(f"{json.dumps(entry.system)}: {json.dumps(_facts(entry))}")
+            else:
+                self.tell(f"{name} on {entry.system}: {entry.problem[:300]}")
+        self.found[name] = "{" + ",\n".join(rows) + "}"
 
 
 def _facts(entry: Entry) -> dict[str, Any]:

@@ -22,7 +22,7 @@ import numpy as np
 KINDS = {
     "still": "a percent or so",
     "wide": "a percent for many rounds, and a tenth or more for some",
-    "one side": "up to a half to one side, and a percent to the other",
+    "one side": "a quarter or so to one side, and a percent to the other",
     "two heaps": "never less than 5 %",
 }
 Interval = Callable[[list[float], list[float]], tuple[float, float]]

@@ -26,7 +26,7 @@ from course_lib.peers.contest import contest
 from course_lib.peers.model import model_of
 from course_lib.peers.report import beside
 from lessons.bill import bill_of
-from lessons.u18.bench import FULL, MODELS
+from lessons.u18.bench import FULL, MODELS, WIDE
 from lessons.u18.experiments import KINDS, Interval, experiment, rate
 from lessons.u18.machines import STEPS, TROUBLES, Machine, drawn
 from lessons.u18.wild import by_timeit, by_torch
@@ -176,6 +176,14 @@ def width(yours: Interval, count: int, kind: str, number: int = 60) -> float:
 
 
 # ── the recorded benchmark ──
+
+
+def how() -> str:
+    """How the benchmark was recorded, in a sentence."""
+    rounds, few = (len(FULL.rounds(model, "course")) for model in (MODELS[0], WIDE))
+    share = FULL.others
+    beside = "" if share is None else f"; others had up to {share:.1%} of the processor's time"
+    return f"{rounds} rounds, or {few} of every system, {FULL.recording.how}{beside}"
 
 
 def times_table() -> Any:

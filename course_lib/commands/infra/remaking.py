@@ -10,6 +10,7 @@ stands in `course_lib/recorded.py`, what makes one in `course_lib/maker.py`. Nex
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -116,7 +117,8 @@ def _first_difference(kept: Recording, now: Said) -> str:
 
 def _texts(by: str) -> dict[str, str]:
     """What the maker makes in a process of its own. Ended or ValueError, in words, if it fails."""
-    process = Apart(__name__)
+    seen = "/dev/stderr" if sys.stderr.isatty() else None  # a maker says what it does: for minutes
+    process = Apart(__name__, errors=seen)
     try:
         answer = next(process.ask({"by": by}, PATIENCE))
     finally:

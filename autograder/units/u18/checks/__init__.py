@@ -1,4 +1,4 @@
-"""Visible checks of unit 18: what a fair measurement has to withstand. Next room: counted.py."""
+"""Visible checks of unit 18: what a fair measurement has to withstand. Next room: as_measured.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from autograder.check.framework import Wrong, background, checks, shows
 from autograder.check.shown import returned
-from autograder.units.u18.checks.counted import (
+from autograder.units.u18.checks.as_measured import (
     COLD,
     NONE_OUT,
     ONE_RUN,
