@@ -21,7 +21,7 @@ from course_lib.models.exported import quiet
 from course_lib.peers.contest import contest
 from course_lib.peers.model import Model
 
-SYSTEMS = ("course", "course, Winograd", "onnxruntime", "openvino", "mnn")
+SYSTEMS = ("course", "course+winograd", "onnxruntime", "openvino", "mnn")
 
 
 def model(name: str) -> Model:

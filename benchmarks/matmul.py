@@ -15,7 +15,7 @@ from course_lib.peers.contest import contest
 from course_lib.peers.model import Model
 
 SIZES = (512, 1024, 2048)
-SYSTEMS = ("course", "numpy", "torch eager", "onnxruntime", "openvino", "mnn")
+SYSTEMS = ("course", "numpy", "torch-eager", "onnxruntime", "openvino", "mnn")
 
 
 def product(size: int) -> Model:

@@ -15,7 +15,7 @@ from course_lib.models import MODELS
 from course_lib.peers.contest import contest
 from course_lib.peers.model import model_of
 
-SYSTEMS = ("course", "course, Winograd", "torch eager", "torch.compile, freezing", "onnxruntime",
+SYSTEMS = ("course", "course+winograd", "torch-eager", "torch.compile+freezing", "onnxruntime",
            "openvino", "mnn")  # fmt: skip
 
 

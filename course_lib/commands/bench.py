@@ -15,10 +15,11 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from course_lib.commands.infra.compare import system
 from course_lib.commands.infra.options import number
 from course_lib.commands.infra.result import Result
 from course_lib.commands.infra.task import about_a_model, prepare
@@ -36,8 +37,8 @@ HELP = "how fast is a model in this compiler and in others?"
 def arguments(sub: ArgumentParser) -> None:
     about_a_model(sub)
     sub.add_argument("--systems", type=systems, default=USUAL, metavar="A,B,…",
-                     help=f"all, or of these: {'; '.join(PEERS)} (those that compile within "
-                     f"seconds: {'; '.join(USUAL)})")  # fmt: skip
+                     help=f"all, or of these: {', '.join(PEERS)} (those that compile within "
+                     f"seconds: {', '.join(USUAL)})")  # fmt: skip
     sub.add_argument("--threads", type=counts, default=[1], metavar="N,M,…",
                      help="numbers of threads, one after the other (1)")  # fmt: skip
     sub.add_argument("--seconds", type=duration, default=2.0, metavar="S",
@@ -54,18 +55,10 @@ def json_option(sub: ArgumentParser) -> None:
 
 
 def systems(words: str) -> tuple[str, ...]:
-    """Names between commas, some of which have a comma of their own."""
+    """Names between commas, or `all`."""
     if words == "all":
         return tuple(PEERS)
-    parts, found = [word.strip() for word in words.split(",")], []
-    while parts:
-        fitting = [k for k in range(len(parts), 0, -1) if ", ".join(parts[:k]) in PEERS]
-        if not fitting:
-            raise ArgumentTypeError(f"there is no system {parts[0][:40]!r}; there are all; "
-                                    f"{'; '.join(PEERS)}")  # fmt: skip
-        found.append(", ".join(parts[: fitting[0]]))
-        del parts[: fitting[0]]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(system(word.strip()) for word in words.split(",")))
 
 
 def counts(words: str) -> list[int]:
@@ -129,16 +122,11 @@ def _command(options: Namespace) -> str:
         *(["--inputs", options.inputs] if options.inputs else []),
         *(word for frozen in options.freeze for word in ("--freeze", frozen)),
         *(["--seed", str(options.seed)] if options.seed else []),
-        *("--systems", "all" if options.systems == tuple(PEERS) else joined(options.systems)),
+        *("--systems", "all" if options.systems == tuple(PEERS) else ",".join(options.systems)),
         *("--threads", ",".join(map(str, options.threads))),
         *("--seconds", f"{options.seconds:g}", "--rounds", str(options.rounds)),
     ]
     return shlex.join(["python", "-m", "course_lib", "bench", options.model, *given])
-
-
-def joined(names: Sequence[str]) -> str:
-    """What `systems` reads: "course, Winograd" and "mnn" as "course,Winograd,mnn"."""
-    return ",".join(name.replace(", ", ",") for name in names)
 
 
 @contextmanager

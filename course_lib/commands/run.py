@@ -12,14 +12,13 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from course_lib.commands.infra import chip
-from course_lib.commands.infra.compare import compare, comparison
+from course_lib.commands.infra.compare import compare, comparison, system
 from course_lib.commands.infra.options import number
 from course_lib.commands.infra.result import Result
 from course_lib.commands.infra.task import about_a_model, prepare
 from course_lib.compiler import compile
 from course_lib.measure.turns import warm_median
 from course_lib.passes.pipeline import WINOGRAD
-from course_lib.peers.peer import PEERS
 
 HELP = "compile a model, run it and say what it cost"
 
@@ -28,7 +27,7 @@ def arguments(sub: ArgumentParser) -> None:
     about_a_model(sub)
     sub.add_argument("--target", choices=("cpu", "interpreter", "systolic"), default="cpu",
                      help="machine code; numpy; int8 on the simulated chip")  # fmt: skip
-    sub.add_argument("--compare", choices=PEERS, metavar="SYSTEM",
+    sub.add_argument("--compare", type=system, metavar="SYSTEM",
                      help="also run it here, and compare: onnxruntime, openvino or any other "
                      "system that `bench` has")  # fmt: skip
     sub.add_argument("--repeat", type=number(1), default=20, help="runs to take the median of (20)")

@@ -28,7 +28,7 @@ from course_lib.peers.running import Failed, Running
 from course_lib.peers.witness import Witness, witness
 
 # Those of which each takes seconds to compile a model, not minutes: one way to use each system.
-USUAL = ("course", "course, Winograd", "torch eager", "torch.compile, freezing", "onnxruntime",
+USUAL = ("course", "course+winograd", "torch-eager", "torch.compile+freezing", "onnxruntime",
          "openvino", "mnn", "jax", "iree")  # fmt: skip
 TROUBLE = (Failed, Ended, ValueError, OSError, MemoryError)
 Tell = Callable[[str], object]  # hears what is done now

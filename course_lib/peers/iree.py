@@ -1,8 +1,8 @@
 """IREE: its ONNX importer, its compiler for this processor, and its runtime.
 
     peer("iree").prepare("block").kernels()    ->   ["main$async_dispatch_0_...", ...]   12 of them
-    peer("iree, O3")                           9: it fuses more, and says itself when it does
-    peer("iree, data tiling")                  25: operands of products are packed first
+    peer("iree+O3")                           9: it fuses more, and says itself when it does
+    peer("iree+data-tiling")                  25: operands of products are packed first
 
 The importer is the one that IREE's users call as `iree-import-onnx`: an ONNX file becomes one call
 of `torch.operator "onnx.MatMul"` for each of its nodes, and the compiler takes it from there; names

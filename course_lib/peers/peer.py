@@ -6,7 +6,8 @@
     ready.kernels()    ->  ["cpp_fused_...", ...]        what a call launches, in order
 
 A new system is a file with a function `prepare(model, threads)` and a line in `PEERS`. Several
-names of one file differ in its options. Next room: `model.py`.
+names of one file differ in its options, and what stands behind a + is one: no name has a comma or a
+space, so names can be listed between commas in a shell. Next room: `model.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from importlib.metadata import version
@@ -131,35 +133,44 @@ PEERS = {
     row.name: row
     for row in (
         _row("course", "ours", "course_lib llvmlite", "source"),
-        _row("course, Winograd", "ours", "course_lib llvmlite", "source", winograd=True),
+        _row("course+winograd", "ours", "course_lib llvmlite", "source", winograd=True),
         _row("numpy", "ours", "numpy course_lib", "source", target="interpreter"),
-        _row("torch eager", "torch_eager", "torch", "module"),
+        _row("torch-eager", "torch_eager", "torch", "module"),
         _row("torch.compile", "torch_compile", "torch", "module", GXX),
-        _row("torch.compile, freezing", "torch_compile", "torch", "module", GXX, freezing=True),
-        _row("onnxruntime, none", "onnxruntime", "onnxruntime", "onnx", level="none"),
-        _row("onnxruntime, basic", "onnxruntime", "onnxruntime", "onnx", level="basic"),
-        _row("onnxruntime, extended", "onnxruntime", "onnxruntime", "onnx", level="extended"),
+        _row("torch.compile+freezing", "torch_compile", "torch", "module", GXX, freezing=True),
+        _row("onnxruntime+none", "onnxruntime", "onnxruntime", "onnx", level="none"),
+        _row("onnxruntime+basic", "onnxruntime", "onnxruntime", "onnx", level="basic"),
+        _row("onnxruntime+extended", "onnxruntime", "onnxruntime", "onnx", level="extended"),
         _row("onnxruntime", "onnxruntime", "onnxruntime", "onnx"),
         _row("openvino", "openvino", "openvino", "onnx"),
         _row("mnn", "mnn", "MNN", "onnx"),
         _row("jax", "jax", "jax", "graph"),
         _row("iree", "iree", "iree", "onnx"),
-        _row("iree, O3", "iree", "iree", "onnx", flags=("--iree-opt-level=O3",)),
-        _row("iree, data tiling", "iree", "iree", "onnx", flags=("--iree-opt-data-tiling",)),
+        _row("iree+O3", "iree", "iree", "onnx", flags=("--iree-opt-level=O3",)),
+        _row("iree+data-tiling", "iree", "iree", "onnx", flags=("--iree-opt-data-tiling",)),
         _row("tvm", "tvm", "tvm", "onnx"),
-        _row("tvm, tuned", "tvm", "tvm", "onnx", tuned=True),
+        _row("tvm+tuned", "tvm", "tvm", "onnx", tuned=True),
         _row("tinygrad", "tinygrad", "tinygrad", "onnx", CLANG),
-        _row("tinygrad, BEAM 2", "tinygrad", "tinygrad", "onnx", CLANG, beam=2),
+        _row("tinygrad+beam2", "tinygrad", "tinygrad", "onnx", CLANG, beam=2),
     )
 }
 
 
 @takes
 def peer(name: str) -> Peer:
-    """The system of that name. ValueError that lists the names, for another one."""
+    """The system of that name. ValueError that names the nearest one and all, for another name."""
     if name not in PEERS:
-        raise ValueError(f"a system is one of {'; '.join(PEERS)}; got {name!r}")
+        raise ValueError(unknown(name))
     return PEERS[name]
+
+
+def unknown(name: str) -> str:
+    """What to say where no system has that name."""
+    plain = {known.lower(): known for known in PEERS}
+    near = [known for word, known in plain.items() if len(name) > 2 and name.lower() in word]
+    near += [plain[word] for word in get_close_matches(name.lower(), plain, 1)]
+    meant = f"did you mean {near[0]!r}? " if near else ""
+    return f"there is no system {name[:40]!r}; {meant}the systems are {', '.join(PEERS)}"
 
 
 def lacking(found: Peer) -> str:

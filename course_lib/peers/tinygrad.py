@@ -1,14 +1,15 @@
 """tinygrad: its own ONNX reader, TinyJit, and clang for the kernels that it writes in C.
 
-    peer("tinygrad").prepare("mlp").kernels()    ->   ["r_128_4_784n1", ...]
-    peer("tinygrad, BEAM 2")                     a search, with times, for a schedule of each kernel
+    peer("tinygrad").prepare("mlp").kernels()    ->   ["r_512_196_4", ...]
+    peer("tinygrad+beam2")                       a search, with times, for a schedule of each kernel
 
 A call is a replay of what TinyJit has captured: the kernels one after the other. What depends on no
-input is computed once (`prune`). Settings are those of `plugins/tinygrad/session.py`, whatever the
-environment says: nothing is kept on disk, and the search compiles in this process. tinygrad 0.14
-runs all on one thread, and compiles a few lines of its own by clang when it opens the processor as
-a device, so its LLVM renderer would not do without clang. Next room: `plugins/tinygrad`, where our
-chips are devices of it.
+input is computed once (`prune`). tinygrad names a kernel by its loops, so different kernels may
+have one name: here the second of them ends in n1, as in `r_8_4n1`, the third in n2. Settings are
+those of `plugins/tinygrad/session.py`, whatever the environment says: nothing is kept on disk, and
+the search compiles in this process. tinygrad 0.14 runs all on one thread, and compiles a few lines
+of its own by clang when it opens the processor as a device, so its LLVM renderer would not do
+without clang. Next room: `plugins/tinygrad`, where our chips are devices of it.
 """
 
 from __future__ import annotations
@@ -46,10 +47,12 @@ class Tinygrad(Prepared):
             weights = [v for v in self.runner.graph_values.values() if isinstance(v, Tensor)]
             self.inputs = [Tensor(x).realize() for x in model.inputs]
             Tensor.realize(*self.inputs, *weights)
+        self.names: dict[str, list[str]] = {}  # by name, the kernels that have it, in C
         self.jit = TinyJit(self._results, prune=True)
         with self._session():
             for _ in range(3):  # as it stands, captured, replayed
                 self.jit(*self.inputs)
+        self.kernels()  # so that names do not depend on what is asked for first
 
     def call(self) -> list[np.ndarray]:
         with self._session():
@@ -63,18 +66,51 @@ class Tinygrad(Prepared):
             schedule = first.schedule_linear(*others)
             compiled = compile_linear(schedule)  # from what is known: nothing is searched again
             texts = {
-                "tensors": pyrender(roots),
-                "schedule": "".join(f"{_launch(call)}\n" for call in compiled.src),
+                "tensors": self._buffers(roots) + pyrender(roots),
+                "schedule": "".join(f"{self._launch(call)}\n" for call in compiled.src),
             }
             for call, ready in zip(schedule.src, compiled.src, strict=True):
                 if ready.src[0].op is Ops.PROGRAM:
-                    texts |= _texts(call.src[0], ready.src[0])
+                    texts |= _texts(self._name(ready), call.src[0], ready.src[0])
         return texts
 
     def kernels(self) -> list[str]:
         """The kernels of a replay. Those that depend on no input have run before."""
         assert self.jit.captured is not None
-        return [_name(call) for call in self.jit.captured.linear.src]
+        return [self._name(call) for call in self.jit.captured.linear.src]
+
+    def _name(self, call: UOp) -> str:
+        kernel = call.src[0]
+        if kernel.op is not Ops.PROGRAM:
+            return kernel.op.name.lower()
+        name, source = kernel.arg.function_name, kernel.src[2].arg
+        known = self.names.setdefault(name, [])
+        if source not in known:
+            known.append(source)
+        return f"{name}n{known.index(source)}" if source != known[0] else name
+
+    def _launch(self, call: UOp) -> str:
+        """A kernel and its buffers, the result first: `r_512_196_4(b7: 512 float, b1: 784 float)`.
+        Of a buffer that many share, the byte as well: `b9+2048: 512 float`."""
+        shown = []
+        for view in get_call_arg_uops(call):
+            nodes = view.toposort()
+            buffer = next(u for u in nodes if u.op is Ops.BUFFER)
+            start = next((u.src[1].arg for u in nodes if u.op is Ops.SHRINK), 0)
+            at = f"+{start}" if start else ""
+            shown.append(f"b{buffer.arg.slot}{at}: {view.max_numel()} {view.dtype.name}")
+        return f"{self._name(call)}({', '.join(shown)})"
+
+    def _buffers(self, roots: UOp) -> str:
+        """Which buffers of the graph are the model's inputs and weights."""
+        inputs = dict(zip(self.runner.graph_inputs, self.inputs, strict=True))
+        slots = {u.arg.slot for u in roots.toposort() if u.op is Ops.BUFFER}
+        words: dict[int, str] = {}
+        for name, value in (inputs | self.runner.graph_values).items():
+            base = value.uop.base if isinstance(value, Tensor) else None
+            if base is not None and base.op is Ops.BUFFER and base.arg.slot in slots:
+                words.setdefault(base.arg.slot, f"an input, {name}" if name in inputs else name)
+        return "".join(f"# b{slot} is {word}\n" for slot, word in words.items())
 
     def _results(self, *tensors: Tensor) -> list[Tensor]:
         return list(self.runner(dict(zip(self.runner.graph_inputs, tensors, strict=True))).values())
@@ -95,24 +131,9 @@ def prepare(model: Model, threads: int, beam: int = 0) -> Tinygrad:
         raise ValueError(f"tinygrad cannot run this model: {error}") from error
 
 
-def _name(call: UOp) -> str:
-    kernel = call.src[0]
-    return kernel.arg.function_name if kernel.op is Ops.PROGRAM else kernel.op.name.lower()
-
-
-def _launch(call: UOp) -> str:
-    """A kernel and its buffers, the result first: `r_512_196_4(b7: 512 float, b1: 784 float)`."""
-    shown = []
-    for view in get_call_arg_uops(call):
-        buffer = next(u for u in view.toposort() if u.op is Ops.BUFFER)
-        shown.append(f"b{buffer.arg.slot}: {view.max_numel()} {view.dtype.name}")
-    return f"{_name(call)}({', '.join(shown)})"
-
-
-def _texts(ast: UOp, program: UOp) -> dict[str, str]:
+def _texts(name: str, ast: UOp, program: UOp) -> dict[str, str]:
     """Of a kernel: as it is scheduled, with its optimizations, as a list, in C."""
     optimized, linear, source, _ = program.src
-    name = program.arg.function_name
     decisions = "".join(f"# {opt}\n" for opt in optimized.arg.applied_opts)
     return {
         f"{name}: AST": pyrender(ast),

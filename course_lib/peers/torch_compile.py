@@ -6,18 +6,27 @@
     code           the Python that calls the kernels, with their C++ in it
 
 A graph break makes several of each ("fx graph 2"). `freezing`: the weights are constants of the
-code, which may fold and reorder them. Next room: `onnxruntime.py`.
+code, which may fold and reorder them. What Inductor writes can be read without a C++ compiler:
+
+    with uncompiled():
+        prepare(model_of("mlp"), threads=1).stages()["code"]
+
+Next room: `onnxruntime.py`.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch._inductor import config as inductor
+from torch._inductor import cpu_vec_isa
+from torch._inductor.async_compile import AsyncCompile
 from torch._inductor.compile_fx import compile_fx, compile_fx_inner
 from torch._inductor.utils import run_and_get_code
 
@@ -82,6 +91,17 @@ class Compiled(Eager):
 def prepare(model: Model, threads: int, freezing: bool = False) -> Compiled:
     """The torch module as Inductor compiles it."""
     return Compiled(model, threads, freezing)
+
+
+@contextmanager
+def uncompiled() -> Iterator[None]:
+    """Inductor writes C++ for one thread and AVX-512, whatever runs here, and nobody compiles it:
+    what is called meanwhile computes nothing."""
+    settings = {"cpp.vec_isa_ok": True, "cpp.threads": 1, "force_disable_caches": True}
+    silent = patch.object(AsyncCompile, "cpp_pybinding", lambda *_, **__: lambda *_: None)
+    wide = patch.object(cpu_vec_isa, "pick_vec_isa", cpu_vec_isa.VecAVX512)
+    with silent, wide, inductor.patch(settings):
+        yield
 
 
 def _python(module: torch.fx.GraphModule) -> str:

@@ -1,6 +1,6 @@
 """PyTorch as it is: each operation runs when Python reaches it.
 
-    peer("torch eager").prepare("mlp").kernels()   ->   ["aten::linear", "aten::relu", ...]
+    peer("torch-eager").prepare("mlp").kernels()   ->   ["aten::linear", "aten::relu", ...]
 
 Next room: `torch_compile.py`.
 """

@@ -1,7 +1,7 @@
 """TVM: its ONNX importer, the passes of Relax, schedules from a log, and its LLVM.
 
     peer("tvm").prepare("mlp").kernels()      ->   ["fused_matmul_add_relu", ...]
-    peer("tvm, tuned")                        the same kernels, scheduled as the log says
+    peer("tvm+tuned")                         the same kernels, scheduled as the log says
 
 The importer is what TVM's users call; it reads whatever file there is, while `plugins/tvm/write.py`
 says in Relax what our chips and their boundaries are about. Its passes are those of TVM's own

@@ -2,7 +2,6 @@
 
     CPP["the kernel behind attention"]     C++ of a transformer block, recorded
     gpu_table(), gelu_drawn()              nine kernels of GELU and one, with times, drawn
-    shortened(code)                        how such a text becomes readable
     wild_table()                           five situations in torch.compile and in jax.jit
 
 JAX is asked in a process of its own where it is installed, else its answers are recorded. Next
@@ -13,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -30,9 +28,11 @@ from course_lib.draw.plots.table import table
 from course_lib.ir.graph.build import tanh, trace
 from course_lib.ir.graph.node import Node
 from course_lib.maker import maker
+from course_lib.models import build, example_inputs
 from course_lib.passes.fusion.groups import as_kernels
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
+from lessons.inductor import calls, shortened, written
 from lessons.u15.division import in_order, listed_block
 from lessons.u15.dynamo import counting
 from lessons.u15.text import SCALED, graphs
@@ -43,39 +43,22 @@ FIGURES: dict[str, Any] = BY_GPU.data("figures")
 ARRAY = 8 * 1024 * 4096 * 4  # bytes of f32[8,1024,4096], which the GPU was given
 # The arrays that each of the nine operations reads, in the order of the launches.
 READS = (1, 1, 2, 2, 2, 1, 1, 1, 2)
-NOISE = ("inductor_cpu", "C10_LIKELY", "#pragma", "std::atomic")
-SHORTER = (
-    (r"static_cast<int64_t>\((\w+(?: \+ \w+\*x0)?)\)", r"\1"), (r"(\d+)L\b", r"\1"),
-    (r"at::vec::Vectorized<float>::loadu\((.*?), 16\)", r"loadu(\1)"),
-    (r"at::vec::Vectorized<float>", "Vectorized"),
-    (r"static_cast<float>\(([\w.\-e]+)\)", r"\1"),
-    (r"at::vec::vec_reduce_all<float, 1>\(.*?tmp_acc0_vec\)", "vec_reduce_all(+, tmp_acc0_vec)"),
-    (r"(?:u?int64_t|auto) ", ""), (r'extern "C"\s+void\s+', ""),
-)  # fmt: skip
 
 
-def shortened(code: str, kernel: str) -> str:
-    """The C++ of one kernel of Inductor's file, without casts, bounds tests and braces; its outer
-    loops are numbered, and what stands in them is as far to the right as it is deep."""
-    text = code[code.index(f"{kernel} = async_compile") :]
-    text = text[text.index('extern "C"') : text.index("''')")]
-    for old, new in SHORTER:
-        text = re.sub(old, new, text)
-    head, _, body = text.partition("{\n")
-    lines, loops, depths = [re.sub(r"\s+", " ", head).strip()], 0, []
-    for line in body.splitlines():
-        depth, words = len(line) - len(line.lstrip()), line.strip()
-        if words in ("", "{", "}") or any(word in words for word in NOISE):
-            continue
-        while depths and depth <= depths[-1]:
-            depths.pop()
-        if words.startswith("for") and not depths:
-            loops += 1
-            lines.append(f"// loop {loops}")
-        lines.append("    " * len(depths) + words)
-        if words.startswith("for"):
-            depths.append(depth)
-    return "\n".join(lines) + "\n"
+@maker("PyTorch", "torch", seconds=5)
+def by_inductor() -> dict[str, str]:
+    """C++ for GELU, and for two kernels of the block, with what the block's program calls."""
+    import torch  # torch is heavy
+
+    def gelu(x: Any) -> Any:
+        return 0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+
+    alone = written(gelu, torch.zeros(1024, 1024))
+    code = written(build("block"), *map(torch.from_numpy, example_inputs("block")))
+    (kernel,), called = calls(alone), calls(code)
+    behind, last = (name for name in called if name.startswith("cpp_fused_add"))
+    return {"gelu": shortened(alone, kernel), "behind attention": shortened(code, behind),
+            "last": shortened(code, last), "calls": "\n".join(called)}  # fmt: skip
 
 
 def times_bytes() -> float:

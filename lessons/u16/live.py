@@ -1,27 +1,25 @@
 """The block in XLA, IREE and TVM, made here: what the recordings of this unit hold.
 
-    MAKERS["iree.txt"]()      {"launches": ..., "phases": ..., "targets": ...}
+    iree()      {"programs": ..., "launches": ..., "phases": ..., "targets": ...}
 
-Each needs its package. `python -m lessons.u16.live FOLDER` writes the recordings anew, and a test
-compares. Next room: `wild.py`.
+Each needs its package. `python -m course_lib record u16` makes the recordings again, and a test
+compares; TVM's has a rewrite that is an answer, so what makes it stands with the answers. Next
+room: `wild.py`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-import sys
-from collections.abc import Callable, Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from course_lib.maker import maker
 from course_lib.peers.model import model_of
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.write import write
-from course_lib.recorded import read
 from lessons.u16 import relax as texts
+from lessons.u16.dispatches import RECORDED, Case, written
 from lessons.u16.texts import call, functions
 
 SMALL = """\
@@ -46,9 +44,10 @@ PHASES = {  # and what is shown of each
 # ── XLA ──
 
 
-@cache
+@maker("jax", "jax", compared="names of texts", seconds=10)
 def xla() -> dict[str, str]:
-    """StableHLO of the block, what XLA launches, and the computations that attention is in."""
+    """StableHLO of the block, what XLA launches, and the computations that attention is in. How
+    much of it is the same depends on the processor."""
     from course_lib.peers import jax  # jax need not be installed
 
     ready = jax.prepare(model_of("block"), 1)
@@ -84,9 +83,12 @@ def _attention(hlo: str) -> str:
 # ── IREE ──
 
 
+@maker("iree-base-compiler", "iree", "onnx", seconds=15)
 def iree() -> dict[str, str]:
-    """What IREE launches for the block, one small program on its way, and its targets."""
+    """What IREE makes of the programs of `dispatches.py`, what it launches for the block, one small
+    program on its way, and its targets."""
     return {
+        "programs": asked(RECORDED),
         "launches": json.dumps({name: launched(flags) for name, flags in FLAGS.items()}) + "\n",
         "phases": "".join(f"{name}\n{phase(SMALL, name)}" for name in PHASES),
         "targets": json.dumps({name: _packed(name) for name in TARGETS}) + "\n",
@@ -103,6 +105,17 @@ def launched(flags: list[str]) -> list[str]:
     public = "".join(text for text in functions_ if text.startswith("util.func public"))
     names = re.findall(r"stream\.cmd\.dispatch @[^\s{]+::@([^\s{(\[]+)", public)
     return [re.sub(r"^.*?dispatch_\d+_|^_encoding_\d+_|_f32.*$|xf32.*$", "", n) for n in names]
+
+
+def asked(cases: Sequence[Case]) -> str:
+    """The same programs with what IREE makes of them now: a program in a line, as JSON."""
+    lines = []
+    for program, _ in cases:
+        names = dispatched(written(program))
+        kinds = ["product" if "mat" in n else "sum" if "reduction" in n else "each" for n in names]
+        rows = [[name, row["op"], row["operands"]] for name, row in program.items()]
+        lines.append(json.dumps([rows, sorted(kinds)], separators=(",", ":")))
+    return "\n".join(lines) + "\n"
 
 
 def dispatched(text: str) -> list[str]:
@@ -258,27 +271,3 @@ def _scheduled(tvm_: Any, gpu: bool) -> Any:
         made.parallel(i0)
         made.decompose_reduction(block, k)
     return made
-
-
-@maker("jax", "jax", compared="names of texts", seconds=10)
-def by_xla() -> dict[str, str]:
-    """What XLA's recording has; how much of it is the same depends on the processor."""
-    return xla()
-
-
-MAKERS: Mapping[str, Callable[[], dict[str, str]]] = {"xla.txt": xla, "iree.txt": iree,
-                                                      "tvm.txt": tvm}  # fmt: skip
-
-
-def main(folder: Path) -> None:
-    """Write the recordings anew; what a maker does not make stays."""
-    for name, make in MAKERS.items():
-        old = read(folder / name)
-        lines = str(old).partition("// ===== ")[0]
-        sections = {**old.texts, **make()}
-        text = lines + "".join(f"// ===== {title}\n{body}" for title, body in sections.items())
-        (folder / name).write_text(text, "utf-8")
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -26,9 +26,9 @@ from course_lib.peers.peer import lacking, peer
 from course_lib.recorded import Recording, recorded
 
 MODELS = ("mlp", "block", "resnet18", "mobilenet_v2")
-REPEATED = ("course", "torch eager", "onnxruntime", "openvino", "mnn", "jax")
-QUICK = (*REPEATED, "course, Winograd")  # each compiles within seconds, and runs within a second
-EVERY = ("course", "torch eager", "torch.compile, freezing", "onnxruntime, none", "onnxruntime",
+REPEATED = ("course", "torch-eager", "onnxruntime", "openvino", "mnn", "jax")
+QUICK = (*REPEATED, "course+winograd")  # each compiles within seconds, and runs within a second
+EVERY = ("course", "torch-eager", "torch.compile+freezing", "onnxruntime+none", "onnxruntime",
          "openvino", "mnn", "jax", "iree", "tvm", "tinygrad")  # fmt: skip
 NEEDS = ("torch", "onnxruntime", "openvino", "MNN", "jax")
 NAME = "the systems of course_lib bench"

@@ -42,7 +42,7 @@ def test_most_recordings_have_a_maker():
     kinds = Counter(
         "none" if one is None else "slow" if one.seconds > QUICK else "quick" for one in makers
     )
-    assert kinds["none"] <= 14 and kinds["quick"] >= 30, kinds
+    assert kinds["none"] <= 8 and kinds["quick"] >= 30, kinds
 
 
 # ── the command ──

@@ -25,14 +25,14 @@ INSTALLED = {name for name in ("openvino", "mnn") if not lacking(PEER_TABLE[name
 @pytest.mark.parametrize(
     ("program", "options", "named", "engines"),
     [
-        ("models", ["--model", "mlp"], ("model", "mlp"), PEERS | {"torch eager"}),
+        ("models", ["--model", "mlp"], ("model", "mlp"), PEERS | {"torch-eager"}),
         (
             "breadth",
             ["--model", "styletransfer"],
             ("model", "styletransfer"),
-            PEERS | {"course, Winograd"},
+            PEERS | {"course+winograd"},
         ),
-        ("matmul", ["--size", "96"], ("size", 96), PEERS | {"torch eager", "numpy"}),
+        ("matmul", ["--size", "96"], ("size", 96), PEERS | {"torch-eager", "numpy"}),
         ("compiling", ["--model", "mlp"], ("model", "mlp"), PEERS | {"course, the first time"}),
     ],
 )
@@ -46,7 +46,7 @@ def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engine
     what, value = named
     assert (row[what], row["threads"]) == (value, 1)
     if program == "models" and shutil.which("g++"):
-        engines = engines | {"torch.compile, freezing"}
+        engines = engines | {"torch.compile+freezing"}
     engines = engines | INSTALLED
     assert set(row["ms"]) == engines, found["left_out"]
     assert set(row["fastest"]) and set(row["fastest"]) <= {e for e in engines if "course" not in e}

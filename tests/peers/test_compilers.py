@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from course_lib.ir.graph.build import add, conv, matmul, relu, trace
+from course_lib.ir.graph.build import add, conv, matmul, relu, softmax, trace
 from course_lib.ir.graph.graph_interp import run
 from course_lib.peers.model import Model, model_of
 from course_lib.peers.peer import lacking, peer
@@ -87,7 +87,7 @@ def test_iree_puts_a_convolution_its_bias_and_relu_in_one_kernel(running):
 
 
 def test_tvm_schedules_the_kernels_that_its_log_knows(running):
-    tvm = running("tvm, tuned", MLP)
+    tvm = running("tvm+tuned", MLP)
     assert right(tvm, MLP)
     stages, kernels = tvm.stages(), tvm.kernels()
     assert kernels == ["fused_matmul_add_relu", "fused_matmul1_add_relu", "fused_matmul2_add1"]
@@ -105,7 +105,7 @@ def test_tvm_says_which_kernels_have_no_record(running):
     w = draw((6, 5)).astype(np.float32)
     model = Model("small", trace(lambda x: relu(matmul(x, w)), "f32[3, 6]"),
                   (draw((3, 6)).astype(np.float32),))  # fmt: skip
-    tvm = running("tvm, tuned", model)
+    tvm = running("tvm+tuned", model)
     assert right(tvm, model)
     assert tvm.kernels() == ["fused_matmul_relu (default schedule)"]
 
@@ -138,16 +138,31 @@ def test_tinygrad_tells_what_it_made_of_each_kernel(running, tmp_path, monkeypat
     texts = [f"{name}: {text}" for name in kernels for text in ("AST", "optimized", "linear", "C")]
     assert list(stages) == ["tensors", "schedule", *texts] and all(stages.values())
     assert stages["tensors"].count("_rop(Ops.ADD") == 3
+    assert "# b4 is an input, input\n" in stages["tensors"]
     assert all(f"void {name}(" in stages[f"{name}: C"] for name in kernels)
     assert not left_over(tinygrad) and not printed(tinygrad)
     assert not (tmp_path / "tinygrad").exists(), "it keeps a file for the next time"
+
+
+def test_tinygrads_kernels_of_one_name_have_their_texts_each(running):
+    """The maximum and the sum of a softmax have the same loops, and so the same name."""
+    model = Model("small", trace(lambda x: softmax(x), "f32[8, 4]"),
+                  (draw((8, 4)).astype(np.float32),))  # fmt: skip
+    tinygrad = running("tinygrad", model)
+    assert right(tinygrad, model)
+    stages, kernels = tinygrad.stages(), tinygrad.kernels()
+    assert kernels[:2] == ["r_8_4", "r_8_4n1"] and len(kernels) == 3
+    assert [line.partition("(")[0] for line in stages["schedule"].splitlines()] == kernels
+    assert "Ops.MAX" in stages["r_8_4: AST"] and "Ops.MAX" not in stages["r_8_4n1: AST"]
+    assert ".exp2()" in stages["r_8_4n1: AST"] and ".exp2()" not in stages["r_8_4: AST"]
+    assert all("void r_8_4(" in stages[f"{name}: C"] for name in kernels[:2])
 
 
 def test_tinygrad_searches_before_the_first_call(running):
     w = draw((64, 32)).astype(np.float32)
     model = Model("small", trace(lambda x: relu(matmul(x, w)), "f32[16, 64]"),
                   (draw((16, 64)).astype(np.float32),))  # fmt: skip
-    tinygrad = running("tinygrad, BEAM 2", model)
+    tinygrad = running("tinygrad+beam2", model)
     assert right(tinygrad, model) and len(tinygrad.kernels()) == 1
     assert not printed(tinygrad)
 

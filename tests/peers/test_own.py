@@ -29,7 +29,7 @@ def layer() -> Model:
     ("level", "fused"), [("none", False), ("basic", False), ("extended", True)]
 )
 def test_onnxruntime_lists_the_kernels_that_run_at_each_level(layer, level, fused):
-    found = peer(f"onnxruntime, {level}").prepare(layer).kernels()
+    found = peer(f"onnxruntime+{level}").prepare(layer).kernels()
     assert ("com.microsoft::FusedConv" in found) == fused, found
     assert fused or found == ["Conv", "Relu"]
 
@@ -40,7 +40,7 @@ def test_with_all_optimizations_images_are_in_blocks_where_that_is_faster(layer)
     assert ready.stages()["onnx"] != ready.stages()["optimized"]
 
 
-@pytest.mark.parametrize("name", ["course", "numpy", "torch eager", "onnxruntime"])
+@pytest.mark.parametrize("name", ["course", "numpy", "torch-eager", "onnxruntime"])
 def test_each_gives_the_same_on_a_graph(layer, name, missing):
     if lacks := lacking(PEERS[name]):
         missing(lacks)
@@ -52,7 +52,7 @@ def test_each_gives_the_same_on_a_graph(layer, name, missing):
 
 def test_where_no_convolution_gains_by_winograd_that_is_said():
     with pytest.raises(ValueError, match="no convolution of this model gains"):
-        peer("course, Winograd").prepare("mlp")
+        peer("course+winograd").prepare("mlp")
 
 
 def test_a_system_names_itself_and_what_it_stands_on():
@@ -76,7 +76,7 @@ def test_torch_compile_shows_its_graphs_its_loops_and_what_it_calls(
             return torch.nn.functional.gelu(self.fc(x)).softmax(-1)
 
     x = np.ones((4, 8), np.float32)
-    ready = peer("torch.compile, freezing").prepare(Layer().eval(), [x])
+    ready = peer("torch.compile+freezing").prepare(Layer().eval(), [x])
     np.testing.assert_allclose(ready.call()[0].sum(axis=-1), np.ones(4), rtol=1e-5)
     stages = ready.stages()
     assert list(stages) == ["fx graph", "aten graph", "ir", "ir, fused", "code"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 
@@ -176,28 +174,9 @@ def _operations_of_gelu():
             if node.op.startswith("call")]  # fmt: skip
 
 
-def test_inductor_writes_what_is_recorded(monkeypatch):
-    """Whatever the width of a vector here: the loops and the statements are the same. The C++ is
-    written and not compiled."""
-    import torch
-    from torch._inductor import async_compile, config
-    from torch._inductor.utils import run_and_get_code
-
-    from course_lib.models import build
-
-    def silent(*given, **more):
-        return lambda *arrays: None
-
-    monkeypatch.setattr(async_compile.AsyncCompile, "cpp_pybinding", silent)
-    options = {"cpp.vec_isa_ok": True, "cpp.threads": 1, "fx_graph_cache": False}
-    with dynamo.quiet(), config.patch(options), torch.no_grad():
-        _, (code,) = run_and_get_code(torch.compile(build("block")), torch.zeros(1, 128, 256))
-    for name, kernel in (("behind attention", "cpp_fused_add_native_layer_norm_view_1"),
-                         ("last", "cpp_fused_add_view_3")):  # fmt: skip
-        mine, theirs = kernels.shortened(code, kernel), kernels.CPP[name]
-        assert re.sub(r"\+=(4|8|16)\)", "+=W)", mine) == re.sub(r"\+=16\)", "+=W)", theirs)
-    for call in kernels.CPP["calls"].split():
-        assert call in code
+def test_inductor_writes_what_is_recorded():
+    """For AVX-512, whatever runs here: the C++ is written and not compiled."""
+    assert kernels.by_inductor() == dict(kernels.CPP)
 
 
 def test_torch_answers_as_the_table_is_read():

@@ -31,7 +31,7 @@ from lessons.u18.wild import by_timeit, by_torch
 
 TEXT = " ".join((COURSE / "notebooks/u18_benchmark.md").read_text("utf-8").split())
 PAGE = " ".join((COURSE / "docs/units/u18.md").read_text("utf-8").split())
-PLOTTED = ["course", "torch eager", "torch.compile, freezing", "openvino", "tvm"]
+PLOTTED = ["course", "torch-eager", "torch.compile+freezing", "openvino", "tvm"]
 LEAST = 12  # rounds of the systems that are compared
 HEARD = ["measure.fair_rounds", "measure.interval", "u18.faults", "u18.turns", "u18.pays"]
 

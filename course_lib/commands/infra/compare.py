@@ -7,7 +7,7 @@ Next room: `course_lib/peers/peer.py`.
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,9 +20,16 @@ from course_lib.peers.agree import errors
 from course_lib.peers.around import available
 from course_lib.peers.model import Model, named
 from course_lib.peers.onnxruntime import onnxruntime_session
-from course_lib.peers.peer import peer
+from course_lib.peers.peer import PEERS, peer, unknown
 
 ITSELF = "onnxruntime"  # can also be asked for what the file says, without its optimizations
+
+
+def system(word: str) -> str:
+    """What an option takes: the name of a system. argparse prints the words otherwise."""
+    if word not in PEERS:
+        raise ArgumentTypeError(unknown(word))
+    return word
 
 
 def compare(task: Task, outputs: Sequence[np.ndarray], options: Namespace) -> dict[str, Any]:

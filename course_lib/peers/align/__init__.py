@@ -6,7 +6,8 @@
 
 kinds.py         one table of the words that systems have for an operation
 reading.py       a dump as statements; other_forms.py: those that are not written a value a line,
-                 jaxprs.py: JAX's own
+                 jaxprs.py: JAX's own, uops.py: tinygrad's, inductor.py: Inductor's program,
+                 cpp_loops.py: the C++ in it
 operation.py     what is looked for, as a pattern, and its names in the model's graph
 alignment.py     which lines of a stage it is, or why that is not known
 found.py         what is known of it

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from course_lib.peers.align.found import Alignment, Found
 from course_lib.peers.align.operation import Operation, Place
 from course_lib.peers.align.other_forms import read
-from course_lib.peers.align.statement import Statement, in_order, users_of
+from course_lib.peers.align.statement import Statement, fixed, in_order, users_of
 
 BEFORE, BEHIND = "(?:__tvm_ffi_)?", "(?:_compute_|_kernel)?"  # of the names of functions
 LONGEST = 400_000  # characters of a text that is read as statements; machine code is longer
@@ -42,7 +42,7 @@ def _of_a_system(operation: Operation, stages: Mapping[str, str]) -> dict[str, F
         if of_one:
             found[stage] = _text_of(kernel, text, called)
             continue
-        statements = read(text) if len(text) < LONGEST else []
+        statements = read(text, stages) if len(text) < LONGEST else []
         if names is None:
             given = operation.known <= {one.result for one in statements}
             names = Names(operation.names, operation.results if given else frozenset())
@@ -81,9 +81,10 @@ def in_stage(
     if not place:
         return Found(f"not found: {how}"), []
     kernels = _kernels(place)
-    numbers = sorted({k for one in place for k in range(one.first, one.last + 1)})
+    numbers = sorted({k for one in place for k in one.lines})
     inside = [one for kernel in kernels for one in kernel.inside]
-    others = [one.word for one in inside if one not in place and one.computes]
+    more = [one for one in inside if one not in place and one.computes]
+    others = [one.word for one in more if not fixed(one)]  # not the factor of a batch norm
     apart = operation.core | {"pointwise", "movement", "max", "other"}
     others += [kind for one in kernels if not one.inside for kind in sorted(one.kinds - apart)]
     shown = {k: lines[k - 1] for k in numbers}

@@ -28,7 +28,7 @@ ROWS = {
     "reduce_sum": "reduce_sum|sum",
     "max": "max(?:imum)?f?|maxnumf",
     "pointwise": "add|sub|mul|div|subtract|multiply|divide|true_divide|addf|subf|mulf|divf|neg"
-    "|negate|negf|select|where|masked_fill|reciprocal|min(?:imum)?f?|tanh|cmpf|compare|sign|rsqrt|sqrt",
+    "|negate|negf|select|where|masked_fill|reciprocal|min(?:imum)?f?|tanh|cmpf|cmp(?:lt|ne)?|compare|sign|rsqrt|sqrt",
     "movement": "reshape|relayout|transpose|permute(?:_dims)?|view|expand(?:_dims)?|expand_shape"
     "|collapse_shape|broadcast(?:_in_dim|_to)?|slice|squeeze|unsqueeze|copy_?"
     "|convert(?:_element_type)?|to_memory_format|concat|concatenate|gather|repeat_interleave|repeat"

@@ -176,7 +176,7 @@ def _activated(conv: Statement, users: dict[Statement, list[Statement]]) -> Plac
         if len(readers) != 1:
             return []
         (one,) = readers
-        if any(other.computes and other not in known and not fixed(other) for other in one.reads):
+        if any(other not in known and _computed(other) for other in one.reads):
             return []
         place.append(one)
         known.add(one)
@@ -184,3 +184,10 @@ def _activated(conv: Statement, users: dict[Statement, list[Statement]]) -> Plac
             return place
         if not one.kinds <= SCALED:
             return []
+
+
+def _computed(one: Statement) -> bool:
+    """Is it an input or computed from one, however it is laid out anew, and no constant?"""
+    if one.computes or not one.reads:
+        return one.computes and not fixed(one)
+    return any(map(_computed, one.reads))

@@ -14,7 +14,8 @@ called. Whose text is of another form is read elsewhere. Next room: `other_forms
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from course_lib.peers.align.kinds import kinds
 from course_lib.peers.align.statement import Statement
@@ -40,6 +41,8 @@ SIGNS = {"@": "matmul", "*": "mul", "/": "div", "+": "add", "-": "sub"}
 METHOD = re.compile(r"^(?P<self>[A-Za-z_]\w*)\.(?P<op>[a-z_]\w*)\((?!.*torch\.ops)")
 ORIGIN = re.compile(r'op_name="([^"]*)"|loc\((".*?"(?:, ".*?")*|#loc\d*)\)')
 GIVEN = re.compile(r"graph @|\s*(?:func|util)\.func\b|\w+ \(.*\) => \(.*\{$")
+CAPTURED = re.compile(r"\s+def forward\(self, .*\bL_\w+: ")
+OTHER = frozenset({"other"})
 VIEW = re.compile(r"^  view %([\w.]+) = %([\w.]+)", re.M)
 KERNEL = re.compile(r"^kernel @(\w+)\(.*\bloc\((.*)\) \{$", re.M)  # ours, in loops
 ALIAS = re.compile(r"^(#loc\d*) = loc\((.*)\)$", re.M)
@@ -50,9 +53,10 @@ OPEN, CLOSE = "([{", ")]}"
 Values = dict[str, Statement]
 
 
-def read_ssa(text: str) -> list[Statement]:
-    """The statements of the text, those inside of others too, each after what it reads."""
-    return _Reader(text).statements()
+def read_ssa(text: str, known: Mapping[str, Statement] = MappingProxyType({})) -> list[Statement]:
+    """The statements of the text, those inside of others too, each after what it reads; known:
+    what it is given, by name."""
+    return _Reader(text).statements(known)
 
 
 class _Reader:
@@ -66,11 +70,11 @@ class _Reader:
         }
         self.done: list[Statement] = []
 
-    def statements(self) -> list[Statement]:
+    def statements(self, known: Mapping[str, Statement]) -> list[Statement]:
         called = {m["name"] for line in self.lines for m in CALLED.finditer(line)}
         inlined = [self.functions[name][1:] for name in called if name in self.functions]
         inlined += [self.functions[name][1:] for name in self._regions() if name in self.functions]
-        values: Values = {}
+        values: Values = {**known}
         at = 0
         while at < len(self.lines):
             values |= self._given(at)
@@ -81,11 +85,14 @@ class _Reader:
     def _given(self, at: int) -> Values:
         """The inputs that a header names: no constants, whatever reads them."""
         line = self.lines[at]
+        if CAPTURED.match(line):  # by Dynamo, with the model's own as L_self_...
+            names = [name for name in re.findall(r"(\w+): \"", line) if "L_self_" not in name]
+            return {name: Statement(at + 1, at + 1, "input", OTHER) for name in names}
         if not GIVEN.match(line):
             return {}
         names = re.findall(r"%(\w+): |(?:float|int\d*)\[[^\]]*\] (\w+)", line.split("->")[0])
         names = [a or b for a, b in names]
-        return {name: Statement(at + 1, at + 1, "input", frozenset({"other"})) for name in names}
+        return {name: Statement(at + 1, at + 1, "input", OTHER) for name in names}
 
     def _alive(self, values: Values) -> list[Statement]:
         """Those that a result needs: our graphs show what will be swept, too."""

@@ -21,6 +21,7 @@ ADDRESS_ONLY = frozenset({"movement", "constant"})
 class Statement:
     """`first` and `last` are line numbers of the text, from 1.
 
+    also      other lines of it
     operands  in order; a name for what no statement of the text computes: a weight, a parameter
     result    what its value is called, which is another name in each system's graph
     label     what it is itself called, where that is not the name of its value
@@ -41,6 +42,11 @@ class Statement:
     outer: Statement | None = None
     inside: list[Statement] = field(default_factory=list)
     calls: str = ""
+    also: tuple[int, ...] = ()
+
+    @property
+    def lines(self) -> list[int]:
+        return [*range(self.first, self.last + 1), *self.also]
 
     @property
     def reads(self) -> list[Statement]:

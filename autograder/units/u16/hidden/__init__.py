@@ -11,6 +11,7 @@ from course_lib.recorded import recorded
 from lessons.u16.dispatches import cases
 
 SEED = 161_616
+OTHER_PROGRAMS = cases(recorded(__file__, "iree.txt"))
 
 harder("u16.softmaxes", "random_programs", seed=SEED, given=st.integers(1000, 999_999),
        examples=150)  # fmt: skip
@@ -42,8 +43,8 @@ def other_launches(normalize, rng):
 @hidden("u16.dispatches", seed=SEED)
 def other_programs(dispatches, rng):
     """Other programs that IREE compiled, in an order that was drawn for this run."""
-    programs = cases(recorded(__file__, "iree.txt"))
-    return as_it_must(dispatches, [programs[k] for k in rng.permutation(len(programs))])
+    order = rng.permutation(len(OTHER_PROGRAMS))
+    return as_it_must(dispatches, [OTHER_PROGRAMS[k] for k in order])
 
 
 harder("u16.schedule", "random_nests", seed=SEED, given=st.integers(500, 99_999), examples=60)
