@@ -29,7 +29,8 @@ from course_lib.memory.planners import exact
 from course_lib.recorded import Recording
 
 SMALL = Path(__file__).with_name("small.h").read_text()
-FLAGS = ("-x", "c", "-std=gnu11", "-O1", "-ffreestanding", "-nostdlib", "-Wl,-z,defs",
+# Without -Bsymbolic, the process in which the library is called would lend its own expf.
+FLAGS = ("-x", "c", "-std=gnu11", "-O1", "-ffreestanding", "-nostdlib", "-Wl,-z,defs,-Bsymbolic",
          "-fno-stack-protector", "-Werror=implicit-function-declaration", "-w")  # fmt: skip
 ALLOCATED = re.compile(r"TVMBackendAllocWorkspace\(1, dev_id, \(uint64_t\)(\d+)ULL")
 MEANING: Mapping[str, Callable[..., Node]] = {
