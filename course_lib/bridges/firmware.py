@@ -65,6 +65,9 @@ int64_t harness_memory(int64_t bytes, int64_t *at) {
   at[0] = first - (char *)workspace, at[1] = none ? 1 : 0, at[2] = second - (char *)workspace;
   at[3] = first == 0, at[4] = second == 0;
   int64_t code = TVMBackendFreeWorkspace(1, 0, second);
+  char *third = TVMBackendAllocWorkspace(1, 0, 8, 2, 32);
+  at[6] = third - (char *)workspace;
+  code |= TVMBackendFreeWorkspace(1, 0, third);
   code |= TVMBackendFreeWorkspace(1, 0, first);
   char *again = TVMBackendAllocWorkspace(1, 0, sizeof workspace, 2, 32);
   at[5] = again == (char *)workspace;
