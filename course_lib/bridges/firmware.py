@@ -29,7 +29,8 @@ from course_lib.memory.planners import exact
 from course_lib.recorded import Recording
 
 SMALL = Path(__file__).with_name("small.h").read_text()
-FLAGS = ("-x", "c", "-std=gnu11", "-O1", "-ffreestanding", "-nostdlib", "-Wl,-z,defs",
+# Without -Bsymbolic, the process in which the library is called would lend its own expf.
+FLAGS = ("-x", "c", "-std=gnu11", "-O1", "-ffreestanding", "-nostdlib", "-Wl,-z,defs,-Bsymbolic",
          "-fno-stack-protector", "-Werror=implicit-function-declaration", "-w")  # fmt: skip
 ALLOCATED = re.compile(r"TVMBackendAllocWorkspace\(1, dev_id, \(uint64_t\)(\d+)ULL")
 MEANING: Mapping[str, Callable[..., Node]] = {
@@ -64,6 +65,9 @@ int64_t harness_memory(int64_t bytes, int64_t *at) {
   at[0] = first - (char *)workspace, at[1] = none ? 1 : 0, at[2] = second - (char *)workspace;
   at[3] = first == 0, at[4] = second == 0;
   int64_t code = TVMBackendFreeWorkspace(1, 0, second);
+  char *third = TVMBackendAllocWorkspace(1, 0, 8, 2, 32);
+  at[6] = third - (char *)workspace;
+  code |= TVMBackendFreeWorkspace(1, 0, third);
   code |= TVMBackendFreeWorkspace(1, 0, first);
   char *again = TVMBackendAllocWorkspace(1, 0, sizeof workspace, 2, 32);
   at[5] = again == (char *)workspace;

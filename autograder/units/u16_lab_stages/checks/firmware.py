@@ -143,9 +143,9 @@ def gives_memory(runner: Any, network: Network) -> None:
     """The workspace by itself: two pieces, one too large, and all of it again."""
     text = built(runner, network, network.about, network.values(0))
     for nbytes in (24, 1000, network.workspace - 16):
-        at = np.zeros(6, np.int64)
+        at = np.zeros(7, np.int64)
         code = call(text, "harness_memory", nbytes, at)
-        first, too_large, second, none, no_second, again = map(int, at)
+        first, too_large, second, none, no_second, again, third = map(int, at)
         shown = f"{nbytes} bytes, then {1 << 20:,}, then 8 of {network.workspace}"
         if none or no_second or first % 16 or second % 16 or second < first + nbytes:
             places = f"NULL: {bool(none)}, {bool(no_second)}; at {first} and {second}"
@@ -153,6 +153,8 @@ def gives_memory(runner: Any, network: Network) -> None:
                         program=shown, got=places, spec=GIVES)  # fmt: skip
         if too_large:
             raise Wrong("A piece that is too large must be NULL.", program=shown, spec=GIVES)
+        if third < first + nbytes:
+            raise Wrong("Only the last piece is taken back.", program=shown, spec=TAKES)
         if code or not again:
             raise Wrong("When both pieces are back, all of `workspace` must be free.",
                         program=shown, got=f"returned {code}", spec=TAKES)  # fmt: skip

@@ -38,7 +38,6 @@ mutants(
     words_of_one_compiler=("return row['op'].split('.')[-1]", "return row['op'].replace("
                            "'stablehlo.', '')"),
     sums_of_stablehlo_alone=(SUM, "rows[s]['op'] in _SUM[:2]"),
-    the_first_alone=("return places", "return dict(list(places.items())[:1])"),
     results_alone=("return places", "return list(places)"),
 )  # fmt: skip
 

@@ -19,9 +19,7 @@ mutants(
     upside_down=("log['plain'] / best", "best / log['plain']"),
     the_fastest_itself=(NEAR, "time <= best"),
     a_tenth_of_a_second=(NEAR, "time <= best + 0.1"),
-    ten_times=(NEAR, "time <= 10 * best"),
     the_first_trace=("log['trials'][at]['trace']", "log['trials'][0]['trace']"),
-    the_last_trace=("log['trials'][at]['trace']", "log['trials'][-1]['trace']"),
     decisions_in_order=("made['tiles'].append(chosen[place])", "made['tiles'].append(decisions"
                         "[len(made['tiles'])][1][::-1])"),
     the_choice_for_the_number=("attributes[0][chosen[place]]", "chosen[place]"),
@@ -37,7 +35,6 @@ mutants(
                           "in inputs)"),
     the_first_of_the_loops=("math.prod((value[loop] for loop in inputs))", "value[inputs[0]]"),
     jobs_for_lanes=("_MARKS[kind]", "{'Parallel': 'lanes', 'Vectorize': 'jobs'}[kind]"),
-    nothing_is_none=("'jobs': 1, 'lanes': 1", "'jobs': 0, 'lanes': 0"),
     one_list=("made['tiles'].append(chosen[place])", "made['tiles'].extend(chosen[place])"),
 )  # fmt: skip
 

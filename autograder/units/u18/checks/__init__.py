@@ -1,4 +1,4 @@
-"""Visible checks of unit 18: what a fair measurement has to withstand. Next room: as_measured.py."""
+"""Visible checks of unit 18: what a fair measurement must withstand. Next room: as_measured.py."""
 
 from __future__ import annotations
 
