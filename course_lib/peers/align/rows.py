@@ -69,7 +69,7 @@ def _of_values(text: str) -> list[Row]:
             reads = [place.get(_source(x)) if isinstance(x, Statement) else None
                      for x in _operands(one)]  # fmt: skip
             row: Row = {"line": one.first, "op": _word(one, text, line), "reads": reads}
-            if one.kinds == {"constant"}:
+            if value and one.kinds == {"constant"}:
                 row = {**row, "op": "constant", "reads": [], "value": _number(value[1])}
             found.append(row)
     return found
