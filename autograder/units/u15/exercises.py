@@ -77,9 +77,9 @@ def repaired() -> str:
 def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
     """Write a program without changes in place.
 
-    rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a copy.
-             ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place. ("z", "add", x,
-             y) and ("z", "mul", x, y) make a new array. Each name is made once
+    rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a
+             copy. ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place.
+             ("z", "add", x, y) and ("z", "mul", x, y) make a new array. Each name is made once
     returns  a program that computes the same, and for each name of `rows` the name in the new
              program that holds its numbers at the end
 
