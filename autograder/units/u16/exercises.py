@@ -51,10 +51,10 @@ def dispatches(program: dict[str, dict[str, Any]]) -> list[list[str]]:
              "operands"
     returns  lists of names, one for each dispatch
 
-    Every operation but the inputs is in one list, and in no other. The rules are those of A to F
-    above that hold. Only the last value of a dispatch is read by other dispatches; the values
-    before it in the program stay inside. The lists may come in any order, and so may the names in
-    them. In these programs, an "each" has one reader at most; products and sums may have several.
+    Every operation but the inputs is in exactly one list. The rules are those of A to F above that
+    hold. Only the last value of a dispatch is read by other dispatches; the values before it stay
+    inside. The lists may come in any order, and so may the names in them. In these programs, an
+    "each" has one reader at most; products and sums may have several.
     """
     group = {name: [name] for name, row in program.items() if row["op"] != "input"}
 
@@ -115,8 +115,7 @@ def normalize() -> str:
 
     x and out have rows of n numbers. Program r reads row r and writes (v - m) / sqrt(s + 0.00001)
     for each number v of it, where m is the mean of the row, and s is the mean of (v - m)². A block
-    has BLOCK lanes, which is a power of two and at least n; nothing outside of the row is read or
-    written.
+    has BLOCK lanes, a power of two and at least n; nothing outside of the row is read or written.
 
     Each number of x is loaded once, and each of out is stored once. Results are right to 0.001,
     even where m is a thousand times as large as the root of s.
@@ -195,9 +194,9 @@ def paths() -> dict[str, dict[str, int]]:
 def advice() -> Rubric:
     """Two teams ask which compiler to use. One serves a transformer with a new kind of attention on
     MI300X cards. The other puts a small convolutional network on a Cortex-M with 256 KB of memory.
-    For each, choose from your table, or from what else a fact offers; cite the facts by number, and
-    name what your choice costs the team. Then say what the empty rows of your table have in common,
-    and what that means for somebody who designs a chip. Write five to eight sentences.
+    For each, choose from your table or from another fact; cite the facts by number, and name what
+    your choice costs. Then say what the empty rows have in common, and what that means for somebody
+    who designs a chip. Write five to eight sentences.
     """
     return Rubric(
         criteria="0.5 points: a choice for the MI300X with its fact: Triton (6) for a "
