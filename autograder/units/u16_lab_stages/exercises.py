@@ -201,7 +201,7 @@ def fates() -> Rubric:
                  "workspace, and 5,120 the input and the result; of what is constant, 14,656 "
                  "bytes are weights; names something to make smaller that the figures support "
                  "(the weights, in 8 bits; the arena; not the texts of the messages, which are "
-                 "gone once the compiler sees that nobody reads them).",
+                 "gone once the compiler sees that nothing reads them).",
         samples=(
             Sample(3, "JAX hands XLA the parts already, and XLA divides once for each row and "
                       "multiplies. TVM has R.nn.softmax in Relax, and TIR has an exponential, a "
