@@ -21,7 +21,6 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.frontend import load
 from course_lib.ir.graph.graph import print_graph
-from course_lib.maker import maker
 from lessons.u01.dumps import BY_TVM, GATE, RELAX
 
 
@@ -89,18 +88,6 @@ def stablehlo(model: Any, x: Any) -> str:
 
     module = fx.export_and_import(model, x, output_type="stablehlo")
     return module.operation.get_asm(large_elements_limit=4).split("{-#")[0].strip() + "\n"
-
-
-@maker("TVM", "tvm", "torch", seconds=3)
-def relax_of_gate() -> dict[str, str]:
-    """Gate by TVM's importer, without comments and the list of the weights."""
-    from tvm.relax.frontend.torch import from_exported_program
-
-    program = torch.export.export(Gate().eval(), (torch.randn(2, 8),))
-    module = from_exported_program(program, keep_params_as_input=True)
-    lines = module.script(show_meta=False).splitlines()
-    kept = [line for line in lines if not line.startswith("#") and "R.func_attr" not in line]
-    return {"Gate": "\n".join(kept).strip()}
 
 
 def weight_products(text: str) -> int:

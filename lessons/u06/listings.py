@@ -1,7 +1,7 @@
 """One layer for two GPUs, as our compiler and LLVM 22.1 made it.
 
-The listings are recorded, so that everybody answers about the same lines; tests/units/test_u06.py
-makes them again. Next room: `wild.py`.
+The listings are recorded, so that everybody answers about the same lines; makers.py makes them
+again. Next room: `wild.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.processors import PROCESSORS, assembly, llvm_ir, target_machine
-from course_lib.maker import maker
 from course_lib.recorded import recorded
 from lessons.u06.kernels import tile
 
@@ -49,20 +48,6 @@ def nvidia() -> str:
 
 def amd() -> str:
     return numbered("The layer for an AMD MI200 (gfx90a), without the declarations:", AMD)
-
-
-def made_now(target: str) -> str:
-    """The lines of a listing as they are made here, without directives."""
-    first, last = {"nvptx": ("mov.u32", "ret;"), "amdgpu": ("layer:", "s_endpgm")}[target]
-    lines = [line.replace("\t", "  ").rstrip() for line in assembly(layer(), target).splitlines()]
-    start = next(k for k, line in enumerate(lines) if first in line)
-    end = next(k for k, line in enumerate(lines) if last in line)
-    return "".join(f"{line}\n" for line in lines[start : end + 1] if line)
-
-
-@maker("llvmlite", "llvmlite")
-def layer_on_gpus() -> dict[str, str]:
-    return {target: made_now(target) for target in ("nvptx", "amdgpu")}
 
 
 # The multiply-add of each target, as a regular expression, and how many float32 it works on.

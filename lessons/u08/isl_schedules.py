@@ -21,7 +21,6 @@ from course_lib.cost.cache import Cache
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.jit import compile_kernels
-from course_lib.maker import in_rows, maker
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
 from lessons.u08.stencils import missing, plate, row, scheduled
@@ -54,18 +53,6 @@ def isl_schedule(name: str) -> IslSchedule:
     (band,) = isl.bands(sets)
     return IslSchedule(isl.distances(sets), band.rows, band.permutable, band.parallel,
                  isl.scheduled(kernel).kernel, "isl ran just now")  # fmt: skip
-
-
-@maker("islpy", "islpy")
-def schedules_by_isl() -> dict[str, str]:
-    """Of each nest its band, and the loops in that order."""
-    texts = {}
-    for name in NESTS:
-        found = isl_schedule(name)
-        keys = ("distances", "rows", "permutable", "parallel")
-        texts[f"{name}: band"] = in_rows({key: getattr(found, key) for key in keys})
-        texts[f"{name}: loops"] = str(found.kernel)
-    return texts
 
 
 def differs(kernel: Kernel, right: Kernel) -> float:

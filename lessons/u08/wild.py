@@ -19,7 +19,6 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.llvm.jit import emit_module
-from course_lib.maker import in_rows, maker
 from course_lib.recorded import recorded
 from lessons.u08.stencils import CELLS, STEPS, miss_table, row, scheduled
 
@@ -57,11 +56,6 @@ def llvm_says() -> tuple[dict[tuple[int, int], str], str]:
     numbers = {text: k for k, text in enumerate(dict.fromkeys(end.strip() for _, end, _ in lines))}
     pairs = {(numbers[a.strip()], numbers[b.strip()]): verdict for a, b, verdict in lines}
     return {p: verdict for p, verdict in pairs.items() if 3 in p}, "opt-22 ran just now"
-
-
-@maker("LLVM", OPT)
-def pairs_by_llvm() -> dict[str, str]:
-    return {"pairs": in_rows({f"{a} {b}": says for (a, b), says in llvm_says()[0].items()})}
 
 
 def analysis_table() -> tuple[Any, str]:
@@ -106,23 +100,6 @@ def graphite() -> tuple[list[str], str]:
         text = dump.read_text() if dump.exists() else ""
     bands = _bands(text.split("isl transformed schedule")[-1].split("AST")[0]) if text else []
     return (bands, "gcc ran just now") if bands else kept
-
-
-@maker("clang", CLANG)
-def bands_by_polly() -> dict[str, str]:
-    return {"bands": _found_now(polly())}
-
-
-@maker("gcc", GCC)
-def bands_by_graphite() -> dict[str, str]:
-    return {"bands": _found_now(graphite())}
-
-
-def _found_now(found: tuple[list[str], str]) -> str:
-    bands, word = found
-    if "just now" not in word:
-        raise ValueError("it printed no schedule")
-    return "\n".join(bands)
 
 
 def _bands(text: str) -> list[str]:

@@ -5,34 +5,27 @@
 
 A state is a tuple of decisions as text. The trees come from `course_lib/schedule/search` and the
 prices from `course_lib/cost/nest.py`. The search that recorded them went on with the best states of
-each kind of decision, as many as `WIDTHS` says; other states have no successors here. Lists that
-lead to a kernel seen before are left out. `python -m course_lib record u09/landscapes` makes the
-trees again. Next room: `luck.py`.
+each kind of decision, as many as `WIDTHS` of makers.py says; other states have no successors here.
+Lists that lead to a kernel seen before are left out. Next room: `luck.py`.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from course_lib.cost.machine import Machine
-from course_lib.cost.nest import CLOCK, predict
 from course_lib.ir.graph.build import conv, inp
 from course_lib.lower.lower import lower_node
-from course_lib.maker import maker
 from course_lib.recorded import read
-from course_lib.schedule.search.moves import moves
-from course_lib.schedule.search.problem import Budget, Decision, Problem
-from course_lib.schedule.search.search import Search, State
+from course_lib.schedule.search.problem import Problem
 
 Place = tuple[str, ...]  # decisions as text
 # The processor that this unit searches and prices for, wherever it runs, so that a search finds the
 # same for everybody. Nothing here asks which processor is at hand; only the clock depends on it.
 AVX2 = Machine("AVX2", vector_bytes=32, registers=16, threads=1, cache1=32 << 10, cache2=256 << 10)
-WIDTHS, DEPTH = {"tile": 99, "order": 4, "inner": 30, "parallel": 4}, 6
 SHAPES = {  # channels in and out, rows and columns out, rows and columns of the filter, stride
     "64 → 64, 56 × 56": (64, 64, 56, 3, 1),
     "128 → 128, 28 × 28": (128, 128, 28, 3, 1),
@@ -72,40 +65,6 @@ def problem_of(shape: Sequence[int], machine: Machine = AVX2) -> Problem:
     return Problem(kernel, machine, frozenset({"x1"}))
 
 
-def as_text(decision: Decision) -> str:
-    return f"{decision.kind}: {decision}"
-
-
-def recorded(problem: Problem) -> dict[str, Any]:
-    """A wide search as plain data: the price of the start in clocks, a table of decisions, and for
-    each state its parent (0 is the start), its last decision, and its price."""
-    search = Search(problem, Budget(priced=1_000_000), predict)
-    search.run(lambda: None)  # prices the default
-    texts: dict[str, int] = {}
-    rows: list[list[int]] = []
-    places: dict[int | None, int] = {None: 0}
-    going_on = [search.root]
-    for _ in range(DEPTH):
-        by_kind: dict[str, list[State]] = {}
-        for state in going_on:
-            for move in moves(problem, state.kernel, state.decisions):
-                new = search.extend(state, move)
-                if new is None or new.number is None:
-                    continue
-                candidate = search.candidates[new.number]
-                last = texts.setdefault(as_text(new.decisions[-1]), len(texts))
-                rows.append([places[state.number], last, round((candidate.predicted or 0) * CLOCK)])
-                places[new.number] = len(rows)
-                by_kind.setdefault(move.kind, []).append(new)
-        going_on = [
-            state
-            for kind, states in by_kind.items()
-            for state in sorted(states, key=lambda s: rows[places[s.number] - 1][2])[: WIDTHS[kind]]
-        ]
-    start = round(predict(problem.kernel, problem.machine).clocks)
-    return {"start": start, "decisions": list(texts), "rows": rows}
-
-
 def landscape(data: Mapping[str, Any]) -> Landscape:
     """The tree that was recorded."""
     states: list[Place] = [()]
@@ -119,20 +78,9 @@ def landscape(data: Mapping[str, Any]) -> Landscape:
     return Landscape(tree, prices)
 
 
-def texts_of(problems: Mapping[str, Problem]) -> dict[str, str]:
-    """The trees as the texts of a recording."""
-    return {name: json.dumps(recorded(problem), ensure_ascii=False, separators=(",", ":"))
-            for name, problem in problems.items()}  # fmt: skip
-
-
 def load(path: Path) -> dict[str, Landscape]:
     found = read(path)
     return {name: landscape(found.data(name)) for name in found.texts}
-
-
-@maker("course-lib", "course_lib", seconds=300)
-def trees() -> dict[str, str]:
-    return texts_of({name: problem_of(shape) for name, shape in SHAPES.items()})
 
 
 LAYERS = load(Path(__file__).with_name("landscapes.txt"))

@@ -9,23 +9,14 @@ Prices and seeds are fixed, so the result is the same wherever this runs, but it
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-from course_lib.cost.nest import CLOCK, predict
-from course_lib.maker import maker
+from course_lib.cost.nest import CLOCK
 from course_lib.recorded import recorded
-from course_lib.schedule.search.evolve import evolve
-from course_lib.schedule.search.problem import Budget, Record
-from course_lib.schedule.search.sample import sample
-from course_lib.schedule.search.space import estimate
-from lessons.u09.landscapes import SHAPES, problem_of
+from course_lib.schedule.search.problem import Record
 
 DEPTH = 6  # decisions
-WALKS, RUNS, PRICES = 100, 8, 100
-SEARCHES: dict[str, Callable[..., Record]] = {"random": sample, "evolution": evolve}
 
 
 def so_far(record: Record) -> list[tuple[int, float]]:
@@ -35,18 +26,6 @@ def so_far(record: Record) -> list[tuple[int, float]]:
     best = list(accumulate((round(price * CLOCK / 1e6, 2) for price in prices), min))
     gains = [(n + 1, now) for n, now in enumerate(best) if now not in best[:n]]
     return [*gains, (len(best), best[-1])]
-
-
-@maker("course-lib", "course_lib", seconds=300)
-def drawn() -> dict[str, str]:
-    problem = problem_of(next(iter(SHAPES.values())))
-    results: dict[str, Any] = {
-        words: [so_far(search(problem, Budget(priced=PRICES), predict, seed=seed, depth=DEPTH))
-                for seed in range(RUNS)]
-        for words, search in SEARCHES.items()
-    }  # fmt: skip
-    results["walks"] = [estimate(problem, DEPTH, walks=1, seed=seed) for seed in range(WALKS)]
-    return {name: json.dumps(data, separators=(",", ":")) for name, data in results.items()}
 
 
 BY_US = recorded(__file__, "luck.txt")

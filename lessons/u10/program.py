@@ -23,7 +23,6 @@ from course_lib.draw.graphs.graph import before_after
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, inp
-from course_lib.maker import maker
 from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.mlir.upstream.passes import Passed, State, passed
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
@@ -81,31 +80,6 @@ def steps(name: str) -> Passed:
     kept = {"twice": recorded.TWICE, "own": recorded.OWN}[name]
     states = tuple(State(passes, text) for passes, text, _ in kept)
     return Passed(recorded.TOOL, states, recorded=recorded.FILE.words)
-
-
-@maker("torch-mlir", "torch_mlir")
-def pages() -> dict[str, str]:
-    """Every state of TWICE; the first of OWN, and the one in which a wrong pass would show; and of
-    those with affine loops also what xDSL can run."""
-    texts = {}
-    for name, given, kept in (("TWICE", TWICE, None), ("OWN", OWN, ("", SCALREP))):
-        for state in passed(given, LOOPS, "torch-mlir").states:
-            if kept is None or state.passes in kept:
-                texts[f"{name}: {state.passes}".strip()] = _for_both(tidy(state.text))
-    return texts
-
-
-def _for_both(text: str) -> str:
-    """A text, and behind it the one that xDSL can run, if it is another one."""
-    if "affine." not in text:
-        return text
-    lowered = passed(text, Pipeline("lowered", (("lower-affine", ""),)), "torch-mlir")
-    return text + recorded.ALSO + tidy(lowered.states[-1].text)
-
-
-def tidy(text: str) -> str:
-    """Without spaces at the ends of lines."""
-    return "".join(f"{line.rstrip()}\n" for line in text.strip().splitlines())
 
 
 def walk(name: str) -> Picture:

@@ -4,12 +4,11 @@
     through_mlir(text)   a module of yours, through MLIR's own passes, to loops
 
 onnxruntime and torch-mlir run here where they are installed; Inductor is recorded, because it needs
-a C++ compiler and some seconds. Next room: autograder/units/u10/checks.
+a C++ compiler and some seconds. Next room: makers.py.
 """
 
 from __future__ import annotations
 
-import re
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -83,18 +82,6 @@ def onnxruntime_ops(ask_perm: bool) -> tuple[list[str], str]:
 def left_by_onnxruntime() -> dict[str, str]:
     return {"with perm": " ".join(onnxruntime_ops(True)[0]),
             "without perm": " ".join(onnxruntime_ops(False)[0])}  # fmt: skip
-
-
-@maker("PyTorch", "torch", "g++", seconds=3)
-def kernels_by_inductor() -> dict[str, str]:
-    """The kernels of (a.T * b.T).T, whose result is compared with a * b."""
-    import torch
-    from torch._inductor.utils import run_and_get_code
-
-    a, b = torch.rand(SIZE, SIZE), torch.rand(SIZE, SIZE)
-    result, (code, *_) = run_and_get_code(torch.compile(lambda a, b: (a.T * b.T).T), a, b)
-    assert torch.equal(result, a * b)
-    return {"kernels": " ".join(sorted(set(re.findall(r"cpp_fused\w+", code))))}
 
 
 def ours() -> int:

@@ -29,10 +29,8 @@ from course_lib.draw.plots.table import table
 from course_lib.ir.graph.build import tanh, trace
 from course_lib.ir.graph.node import Node, apply
 from course_lib.maker import maker
-from course_lib.models import build, example_inputs
 from course_lib.recorded import recorded
 from lessons.bill import bill_of
-from lessons.inductor import calls, shortened, written
 from lessons.u15.division import in_order, listed_block
 from lessons.u15.dynamo import counting
 from lessons.u15.text import SCALED, graphs
@@ -43,22 +41,6 @@ FIGURES: dict[str, Any] = BY_GPU.data("figures")
 ARRAY = 8 * 1024 * 4096 * 4  # bytes of f32[8,1024,4096], which the GPU was given
 # The arrays that each of the nine operations reads, in the order of the launches.
 READS = (1, 1, 2, 2, 2, 1, 1, 1, 2)
-
-
-@maker("PyTorch", "torch", seconds=5)
-def by_inductor() -> dict[str, str]:
-    """C++ for GELU, and for two kernels of the block, with what the block's program calls."""
-    import torch  # torch is heavy
-
-    def gelu(x: Any) -> Any:
-        return 0.5 * x * (1 + torch.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
-
-    alone = written(gelu, torch.zeros(1024, 1024))
-    code = written(build("block"), *map(torch.from_numpy, example_inputs("block")))
-    (kernel,), called = calls(alone), calls(code)
-    behind, last = (name for name in called if name.startswith("cpp_fused_add"))
-    return {"gelu": shortened(alone, kernel), "behind attention": shortened(code, behind),
-            "last": shortened(code, last), "calls": "\n".join(called)}  # fmt: skip
 
 
 def wrapped(text: str) -> str:

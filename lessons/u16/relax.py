@@ -6,7 +6,7 @@
     inside(pattern)                            the operations of it, operands first
 
 One text, three rooms `R`: numpy's arrays (`Arrays`), tuples (`Trace`), and, where TVM is installed,
-patterns and calls of TVM (`wild.py`). Next room: `stablehlo.py`.
+patterns and calls of TVM (`live.py`). Next room: `stablehlo.py`.
 """
 
 from __future__ import annotations

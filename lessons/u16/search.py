@@ -9,56 +9,14 @@ a minute long. Next room: `wild.py`.
 from __future__ import annotations
 
 import json
-from typing import Any
-
-import numpy as np
 
 from course_lib import peers
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
-from course_lib.maker import maker
-from course_lib.plugins.tvm.package import package
 from course_lib.recorded import recorded
-from course_lib.scratch import Folder
-from lessons.u16.live import unscheduled
 
-TRIALS, BATCH, SHOWN = 64, 16, (2, 8, 64)
+SHOWN = (2, 8, 64)
 LONG = recorded(peers.__file__, "tvm_log.txt")  # 128 trials for all kernels of the block
-
-
-@maker("apache-tvm", "tvm", compared="names of texts", seconds=60)
-def searched() -> dict[str, str]:
-    """Microseconds of the product as it is written, and of each trial, in order."""
-    # TVM need not be installed
-    from tvm.s_tir import meta_schedule as search
-    from tvm.s_tir.meta_schedule.database import MemoryDatabase
-
-    from course_lib.peers.tvm import here
-    from course_lib.peers.tvm_search import Builder, Runner
-
-    tvm, found, folder = package(), MemoryDatabase(), Folder("course-u16-search-")
-    module = unscheduled(tvm)
-    try:
-        search.tir_integration.tune_tir(
-            module, here(), folder.path, TRIALS, num_trials_per_iter=BATCH, seed=16,
-            builder=Builder(), runner=Runner(), cost_model="random", strategy="replay-trace",
-            database=found, measure_callbacks=[search.measure_callback.AddToDatabase()],
-        )  # fmt: skip
-    finally:
-        folder.close()
-    seconds = [_plain(tvm, module, here())]
-    seconds += [float(one.run_secs[0]) for one in found.get_all_tuning_records()]
-    return {"microseconds": json.dumps([round(1e6 * x) for x in seconds]) + "\n"}
-
-
-def _plain(tvm: Any, module: Any, target: Any) -> float:
-    """Seconds of the product as it is written, on random numbers."""
-    draw = np.random.default_rng(0).standard_normal
-    arrays = [tvm.runtime.tensor(draw(shape, np.float32))
-              for shape in ((128, 256), (256, 256), (128, 256))]  # fmt: skip
-    function = tvm.compile(module, target=target).mod
-    clock = function.time_evaluator("main", tvm.cpu(), number=1, repeat=9)
-    return min(clock(*arrays).results[1:])
 
 
 def search_table() -> Picture:

@@ -1,1 +1,1 @@
-"""What the notebook of the lab of unit 16 shows. Next room: rows.py."""
+"""What the notebook of the lab of unit 16 shows. Next room: dumps.py."""

@@ -1,7 +1,7 @@
 """What makes the recordings of the lab beside unit 16: the notebook's programs in three compilers.
 
 A program is a function of a room `r` and an array x [8, 16]. The room has each operation once for
-JAX, whose StableHLO goes to XLA and to IREE, and once for TVM's Relax.
+JAX, whose StableHLO goes to XLA and to IREE, and once for TVM's Relax. Next room: dumps.py.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ import numpy as np
 from course_lib.accelerator.chip import PRESETS
 from course_lib.compiler import read
 from course_lib.draw.plots.table import table
-from course_lib.maker import in_rows, maker
 from course_lib.passes.quantize.to_int8 import whole
 from course_lib.plugins.staged import read_staged, run_staged
 from course_lib.recorded import recorded
@@ -214,24 +213,6 @@ def tvms() -> tuple[list[Any], str]:
             answers = json.loads(done.stdout.splitlines()[-1])
             return answers, f"TVM {answers[0]}"
     return TVM, f"TVM, {BY_TVM.words}"
-
-
-@maker("apache-tvm", "tvm", seconds=5)
-def answers_by_tvm() -> dict[str, str]:
-    answers, word = tvms()
-    if word.endswith(BY_TVM.words):
-        raise ValueError("TVM gave no answer")
-    return {"answers": in_rows(answers)}
-
-
-@maker("PyTorch", "torch", "g++", seconds=3)
-def count_by_inductor() -> dict[str, str]:
-    import torch
-
-    def count(x: Any) -> Any:
-        return (x.to(torch.int8).to(torch.int32) * 2 + 5 < 0).sum()
-
-    return {"count": str(int(torch.compile(count)(torch.arange(256, dtype=torch.uint8))))}
 
 
 def tinygrads() -> str:

@@ -51,7 +51,7 @@ from course_lib.passes.fusion.groups import (
 )
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.prepare.decompose import decompose
-from lessons.inductor import written
+from lessons.makers import written
 from lessons.u03 import measuring
 from lessons.u03.elsewhere import (
     INDUCTOR_SOFTMAX,

@@ -10,7 +10,7 @@ from autograder.check.framework import mutants_of
 from autograder.edition.contents import COURSE
 from autograder.units.u09.checks import score, worth
 from autograder.units.u09.hidden import OTHERS
-from autograder.units.u09.hidden.landscapes import PROBLEMS
+from autograder.units.u09.makers import PROBLEMS
 from course_lib.cost.machine import AVX512, Machine
 from course_lib.cost.nest import CLOCK, predict
 from course_lib.exercises import baselines, slot
@@ -25,19 +25,15 @@ from lessons.u09.landscapes import (
     AVX2,
     LAYERS,
     SHAPES,
-    as_text,
     landscape,
     problem_of,
-    recorded,
 )
 from lessons.u09.luck import (
     DEPTH,
     LUCK,
-    PRICES,
-    SEARCHES,
-    WALKS,
     so_far,
 )
+from lessons.u09.makers import PRICES, SEARCHES, WALKS, as_text, recorded
 from lessons.u09.measuring import points, scatter_of, times
 from lessons.u09.searches import (
     BEST_KNOWN,

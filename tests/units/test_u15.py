@@ -13,7 +13,7 @@ from autograder.units.u15.checks.division import KNOWN, OURS, nodes_of
 from autograder.units.u15.checks.rows import KNOWN as PROGRAMS
 from course_lib.exercises import plugged, slot, using
 from lessons.dynamo import gelu
-from lessons.u15 import cache, division, dynamo, kernels, rows, text
+from lessons.u15 import cache, division, dynamo, kernels, makers, rows, text
 
 HEARD = ["u15.compiled", "u15.repaired", "u15.functional", "u15.parts"]
 
@@ -196,7 +196,7 @@ def _operations_of_gelu():
 
 def test_inductor_writes_what_is_recorded():
     """For AVX-512, whatever runs here: the C++ is written and not compiled."""
-    assert kernels.by_inductor() == dict(kernels.CPP)
+    assert makers.by_inductor() == dict(kernels.CPP)
 
 
 def test_torch_answers_as_the_table_is_read():

@@ -18,7 +18,7 @@ from autograder.units.u16.hidden import OTHER_PROGRAMS
 from course_lib.exercises import plugged, slot, using
 from course_lib.peers.model import model_of
 from course_lib.peers.peer import lacking, peer
-from lessons.u16 import dispatches, hardware, live, nests, search, stablehlo, wild
+from lessons.u16 import dispatches, hardware, live, makers, nests, search, stablehlo, wild
 from lessons.u16.relax import as_function, expression, matches, on_numpy
 from lessons.u16.texts import call, functions
 from lessons.u16.tile import SOFTMAX, Tile, launch
@@ -77,7 +77,7 @@ def test_the_rules_predict_every_recorded_program():
 
 def test_what_a_short_search_found():
     plain, *trials = search.recorded(search.__file__, "search.txt").data("microseconds")
-    assert len(trials) == search.TRIALS and min(trials) < plain
+    assert len(trials) == makers.TRIALS and min(trials) < plain
     assert max(trials) > 100 * min(trials) and min(trials[:8]) < 1.5 * min(trials)
     assert str(min(trials)) in str(search.search_table())
 
@@ -252,7 +252,7 @@ def installed(system: str, recording, missing) -> None:
 
 def test_xlas_recording_is_what_jax_writes(missing):
     installed("jax", wild.BY_XLA, missing)
-    made = live.xla()
+    made = makers.xla()
     assert made["stablehlo"] == wild.BY_XLA["stablehlo"]
     assert len(made["launches"].splitlines()) > 13  # how many depends on the processor
     import jax  # need not be installed
@@ -265,18 +265,18 @@ def test_xlas_recording_is_what_jax_writes(missing):
 
 def test_irees_recordings_are_what_it_makes(missing):
     installed("iree", wild.BY_IREE, missing)
-    assert {name: live.launched(flags) for name, flags in live.FLAGS.items()} == (
+    assert {name: makers.launched(flags) for name, flags in makers.FLAGS.items()} == (
         wild.BY_IREE.data("launches")
     )
     assert wild.phases(live.SMALL) == wild.BY_IREE["phases"]
     lines = wild.BY_IREE["programs"].splitlines()
-    asked = live.asked([*dispatches.EVIDENCE, *dispatches.RECORDED[-6:]]).splitlines()
+    asked = makers.asked([*dispatches.EVIDENCE, *dispatches.RECORDED[-6:]]).splitlines()
     assert asked == [*lines[: dispatches.SMALL], *lines[-6:]]
 
 
 def test_tvms_recordings_are_what_it_makes(missing):
     installed("tvm", wild.BY_TVM, missing)
-    made = live.tvm()
+    made = makers.tvm()
     assert {title: made[title] for title in made} == {t: wild.BY_TVM[t] for t in made}
     text = slot("u16.attention").reference()
     assert live.rewritten(text) == wild.BY_TVM.data("rewritten")

@@ -21,12 +21,13 @@ from course_lib.measure.duel import verdict
 from course_lib.measure.fair import fair_rounds
 from course_lib.measure.interval import interval
 from course_lib.peers.contest import Contest
-from lessons.u18 import bench, shown
-from lessons.u18.bench import FEW, FULL, MODELS, WIDE
+from lessons.u18 import makers, shown
+from lessons.u18.bench import FULL, MODELS, WIDE
 from lessons.u18.evidence import FAULTS, logs
 from lessons.u18.evidence import shown as shown_logs
 from lessons.u18.experiments import KINDS, by_number, every_throw, experiment, rate
 from lessons.u18.machines import TROUBLES, Machine, drawn
+from lessons.u18.makers import FEW
 from lessons.u18.wild import by_timeit, by_torch
 
 TEXT = " ".join((COURSE / "notebooks/u18_benchmark.md").read_text("utf-8").split())
@@ -212,7 +213,7 @@ def test_the_logs_show_what_their_claims_say():
 def test_the_recordings_hold_every_model_and_what_the_text_names():
     assert len(FULL.repeated()) >= 6
     for full, by in ((FULL, "full"), (AGAIN, "again")):
-        assert full.recording.by == f"lessons.u18.bench:{by}"
+        assert full.recording.by == f"lessons.u18.makers:{by}"
         assert full.repeated() == FULL.repeated()
         for model in MODELS:
             systems = full.systems(model)
@@ -276,9 +277,9 @@ def test_what_the_bill_says_of_our_answers():
 
 def test_a_recording_that_is_interrupted_leaves_the_file_as_it_was(monkeypatch):
     """A contest keeps what it has when it is interrupted; half of it would be no recording."""
-    monkeypatch.setattr(bench, "contest", lambda model, *_: Contest(model.name, interrupted=True))
+    monkeypatch.setattr(makers, "contest", lambda model, *_: Contest(model.name, interrupted=True))
     with pytest.raises(KeyboardInterrupt):
-        bench.again.function()
+        makers.again.function()
 
 
 def test_every_trouble_makes_one_of_the_usual_ways_wrong():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from course_lib.exercises import slot
 from course_lib.maker import maker
-from lessons.u14 import reports, wild
+from lessons.u14 import makers, wild
 
 
 @maker("apache-tvm", "tvm", seconds=5)
@@ -13,4 +13,4 @@ def by_tvm() -> dict[str, str]:
     rows = slot("u14.rows").reference()
     return {**{name: wild.divided(name) for name in wild.DIVIDED},
             "layer, with our rows": wild.divided_with(rows),
-            "report": reports.by_tvms_door()}  # fmt: skip
+            "report": makers.by_tvms_door()}  # fmt: skip

@@ -5,8 +5,8 @@ readable.
     calls(code)                                       ->  ["cpp_fused_relu_0"]
     shortened(code, "cpp_fused_relu_0")               ->  its C++, in few lines
 
-It is that for AVX-512 and one thread, whatever runs here. Units 3 and 15 use it. Next room:
-lessons/u03/elsewhere.py.
+It is that for AVX-512 and one thread, whatever runs here. What makes the recordings of the units 3
+and 15 again uses it. Next room: lessons/u03/makers.py.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from course_lib.cost.machine import AVX512
 from course_lib.maker import maker
-from lessons.u09.landscapes import AVX2, problem_of, texts_of
+from lessons.u09.landscapes import AVX2, problem_of
+from lessons.u09.makers import texts_of
 
 PROBLEMS = {
     "128 → 256, 14 × 14, every second": ((128, 256, 14, 3, 2), AVX2),
