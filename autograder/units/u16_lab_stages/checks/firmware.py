@@ -7,7 +7,7 @@ which arrays changes. Next room: autograder/units/u16_lab_stages/hidden.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,9 @@ ARENA = (
     '`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
     "steps lie"
 )
-OVER = "An array may lie where an earlier array lay, if no later step reads the earlier one"
+OVER = (
+    "A step may write where an earlier array lay, if neither it nor a later step reads that array"
+)
 ROOM = '`workspace` is an array of at most model["workspace"] bytes'
 GIVES = (
     "`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if fewer "
@@ -38,11 +40,13 @@ TAKES = "`TVMBackendFreeWorkspace` takes back what was given last, and returns 0
 AGAIN = "`main` may be called again and again, and no result may depend on what `arena` held before"
 RIGHT = "The results are right to 0.001"
 LONGEST = 50_000  # letters
+BACK, NULL = -1, -(1 << 63)  # in what is asked of the workspace, and in its answers
 
 background(NAME, "Write the C around TVM's kernels, for a machine without a system",
            because="the sentences below say it in full")  # fmt: skip
 background(NAME, "as `about` above shows one", because="what the argument is")
-background(NAME, "Sizes in bytes are multiples of 64", because="what the networks are like")
+background(NAME, "The arrays between the steps and the workspace have multiples of 64 bytes",
+           because="what the networks are like")  # fmt: skip
 
 
 def built(runner: Any, network: Network, about: dict[str, Any], values: Mapping[str, Any]) -> str:
@@ -115,6 +119,14 @@ def _places(network: Network, count: int, where: np.ndarray, shown: str) -> None
                if name in network.between and at < 0]  # fmt: skip
     if outside:
         raise Wrong(f"The array {outside[0]} must lie in `arena`.", program=shown, spec=ARENA)
+    left = iter(map(int, where))
+    for step in network.steps:
+        *reads, (written, begin) = [*zip((*step["reads"], step["writes"]), left, strict=False)]
+        for name, at in reads:
+            ends = begin + 4 * network.size(written), at + 4 * network.size(name)
+            if name in network.between and 0 <= begin < ends[1] and at < ends[0]:
+                raise Wrong(f"{step['call']} must not write where {name} lies, which it reads.",
+                            program=shown, spec=OVER)  # fmt: skip
 
 
 def refuses(runner: Any, network: Network, at: int) -> None:
@@ -140,24 +152,39 @@ def refuses(runner: Any, network: Network, at: int) -> None:
 
 
 def gives_memory(runner: Any, network: Network) -> None:
-    """The workspace by itself: two pieces, one too large, and all of it again."""
-    text = built(runner, network, network.about, network.values(0))
-    for nbytes in (24, 1000, network.workspace - 16):
-        at = np.zeros(7, np.int64)
-        code = call(text, "harness_memory", nbytes, at)
-        first, too_large, second, none, no_second, again, third = map(int, at)
-        shown = f"{nbytes} bytes, then {1 << 20:,}, then 8 of {network.workspace}"
-        if none or no_second or first % 16 or second % 16 or second < first + nbytes:
-            places = f"NULL: {bool(none)}, {bool(no_second)}; at {first} and {second}"
-            raise Wrong("Both small pieces must be given, apart, at multiples of 16.",
-                        program=shown, got=places, spec=GIVES)  # fmt: skip
-        if too_large:
-            raise Wrong("A piece that is too large must be NULL.", program=shown, spec=GIVES)
-        if third < first + nbytes:
-            raise Wrong("Only the last piece is taken back.", program=shown, spec=TAKES)
-        if code or not again:
-            raise Wrong("When both pieces are back, all of `workspace` must be free.",
-                        program=shown, got=f"returned {code}", spec=TAKES)  # fmt: skip
+    """The workspace by itself: pieces one upon the other, taken back, and more than is free."""
+    text, whole = built(runner, network, network.about, network.values(0)), network.workspace
+    size = call(text, "harness_workspace")
+    for asked in ([24, 1 << 20, 8, BACK, 8, BACK, BACK, whole, BACK, whole, 1],
+                  [16, 100, 40, BACK, BACK, 200, BACK, 7, whole, BACK, BACK, whole],
+                  [whole - 16, 8, 1, BACK, 16, 16, BACK, BACK, whole + 1, whole // 2, whole // 2, 8]):  # fmt: skip
+        at = np.zeros(len(asked), np.int64)
+        code = call(text, "harness_memory", np.array(asked, np.int64), len(asked), at)
+        _stacked(whole, size, asked, at.tolist())
+        if code:
+            raise Wrong("`TVMBackendFreeWorkspace` must return 0.", got=str(code), spec=TAKES)
+
+
+def _stacked(whole: int, size: int, asked: Sequence[int], at: Sequence[int]) -> None:
+    """Wrong unless each piece is given where and when it must be."""
+    live: list[tuple[int, int]] = []
+    for k, (nbytes, place) in enumerate(zip(asked, at, strict=True)):
+        if nbytes == BACK:
+            live.pop()
+            continue
+        shown = f"of {whole:,} bytes: " + ", ".join(
+            "the last one back" if n == BACK else f"{n:,}" for n in asked[: k + 1])  # fmt: skip
+        fits = nbytes <= whole - sum((n + 15) // 16 * 16 for _, n in live)
+        spec = TAKES if fits and BACK in asked[:k] else GIVES
+        if fits == (place == NULL):
+            free = "are free, so they must be given" if fits else "are not free: it must be NULL"
+            raise Wrong(f"So many bytes {free}.", program=shown, spec=spec)
+        if fits and (place < 0 or place % 16 or place + nbytes > size
+                     or any(place < p + n and p < place + nbytes for p, n in live)):  # fmt: skip
+            raise Wrong("Each piece must lie in `workspace` at a multiple of 16, apart from those "
+                        "that are in use.", program=shown, got=f"{place}, beside {live}",
+                        spec=spec)  # fmt: skip
+        live += [(place, nbytes)] if fits else []
 
 
 @checks(NAME, spec=[TEXT, MAIN, ARENA, ROOM, RIGHT, AGAIN])
