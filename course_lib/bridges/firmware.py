@@ -44,6 +44,7 @@ MEANING: Mapping[str, Callable[..., Node]] = {
 HARNESS = """
 int64_t harness_arena(void) { return sizeof arena; }
 int64_t harness_workspace(void) { return sizeof workspace; }
+int64_t harness_alignment(void) { return __alignof__(workspace); }
 int64_t harness_run(const float *from, float *to, int64_t *seen, int64_t *where) {
   for (unsigned k = 0; k < sizeof arena / sizeof arena[0]; ++k) arena[k] = 0.0f / 0.0f;
   for (unsigned k = 0; k < sizeof INPUT / 4; ++k) INPUT[k] = from[k];
@@ -74,6 +75,7 @@ int64_t harness_memory(const int64_t *asked, int64_t count, int64_t *at) {
   return code;
 }
 """
+NOTE = "// Here a check notes where the arrays lie.\n"
 NOTED = """
   for (int32_t k = 0; k < count; ++k)
     if (harness_count < 128) harness_data[harness_count++] = tensors[k].data;
@@ -161,7 +163,7 @@ class Network:
         arrays += [f"float {name}[{self.size(name)}];" for name in (self.input, self.output)]
         noted = "static const char *harness_data[128];\nstatic int harness_count;\n"
         around = HARNESS.replace("INPUT", self.input).replace("OUTPUT", self.output)
-        parts = [noted if harness else "", SMALL.replace("SEEN", NOTED if harness else ""), code,
+        parts = [noted if harness else "", SMALL.replace(NOTE, NOTED if harness else ""), code,
                  *arrays, runner, around if harness else ""]  # fmt: skip
         return "\n".join(parts) + "\n"
 

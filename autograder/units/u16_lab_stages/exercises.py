@@ -121,7 +121,7 @@ _MARKS = {"Parallel": "jobs", "Vectorize": "lanes"}
 def runner(model: dict[str, Any]) -> str:
     """Write the C around TVM's kernels, for a machine without a system.
 
-    model    as `about` above shows one
+    model    `NETWORK.about`, printed above, is one
     returns  C as one text, which includes nothing and leaves nothing undefined
 
     - `main` launches the kernel of each step, in order, and returns 0; it returns 1 as soon as a
@@ -187,9 +187,9 @@ int main(void) {
 def fates() -> Rubric:
     """Conclude from your tables, in six to nine sentences. What did each of the four compilers do
     with a softmax from a library, and what with one that is written out? For one layer, what did
-    the fastest schedule decide, and how do you know that this decision, and not luck, made it fast?
-    Of the bytes on the microcontroller, which are the network's, which are TVM's and which are
-    yours, and what would you make smaller first?
+    the fastest schedule decide, and can you know that this decision, and not luck, made it fast?
+    Of the bytes on the microcontroller, how many hold the weights, the arena, the workspace, and
+    the input and the result, and what would you make smaller first?
     """
     return Rubric(
         criteria="1 point: XLA and Triton have only the parts, from the first stage on (XLA "

@@ -44,7 +44,7 @@ BACK, NULL = -1, -(1 << 63)  # in what is asked of the workspace, and in its ans
 
 background(NAME, "Write the C around TVM's kernels, for a machine without a system",
            because="the sentences below say it in full")  # fmt: skip
-background(NAME, "as `about` above shows one", because="what the argument is")
+background(NAME, "`NETWORK.about`, printed above, is one", because="what the argument is")
 background(NAME, "The arrays between the steps and the workspace have multiples of 64 bytes",
            because="what the networks are like")  # fmt: skip
 
@@ -155,6 +155,9 @@ def gives_memory(runner: Any, network: Network) -> None:
     """The workspace by itself: pieces one upon the other, taken back, and more than is free."""
     text, whole = built(runner, network, network.about, network.values(0)), network.workspace
     size = call(text, "harness_workspace")
+    if (step := call(text, "harness_alignment")) % 16:
+        raise Wrong("`workspace` must lie at a multiple of 16 on every machine; its type alone does "
+                    "not ask for it.", got=f"{step}", spec=GIVES)  # fmt: skip
     for asked in ([24, 1 << 20, 8, BACK, 8, BACK, BACK, whole, BACK, whole, 1],
                   [16, 100, 40, BACK, BACK, 200, BACK, 7, whole, BACK, BACK, whole],
                   [whole - 16, 8, 1, BACK, 16, 16, BACK, BACK, whole + 1, whole // 2, whole // 2, 8]):  # fmt: skip

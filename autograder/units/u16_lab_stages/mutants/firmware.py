@@ -41,6 +41,7 @@ mutants(
                     "(unsigned char *)ptr", "(char *)ptr"),
     at_multiples_of_eight=("(nbytes + 15) / 16 * 16", "(nbytes + 7) / 8 * 8"),
     returns_one_when_it_takes_back=("- workspace;\\n  return 0;", "- workspace;\\n  return 1;"),
+    nothing_aligned=("_Alignas(16) ", ""),
     a_smaller_workspace=("unsigned char workspace[%d]", "unsigned char workspace[%d / 2]"),
     a_larger_workspace=("unsigned char workspace[%d]", "unsigned char workspace[2 * %d]"),
     a_larger_arena=("arena[%d]", "arena[%d + 1]"),
