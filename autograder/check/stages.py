@@ -3,7 +3,7 @@
     one = Writer(0, most=3)
     one.rows, one.due                     {"line": 23, ...}, ... and {23: [18, 20]}
 
-Next room: traces.py.
+Next room: stack.py.
 """
 
 from __future__ import annotations

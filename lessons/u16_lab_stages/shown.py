@@ -101,9 +101,8 @@ def kernel_text(call: str, rows: int = 12) -> str:
     return "\n".join(line[:108] for line in body.splitlines()[-rows:]) + "\n}"
 
 
-def about_text() -> str:
-    """What `runner` is given for the network of the page."""
-    about = NETWORK.about
+def about_text(about: Mapping[str, Any] = NETWORK.about) -> str:
+    """What `runner` is given, for the network of the page or another one."""
     steps = "\n".join(f"    {json.dumps(step)}," for step in about["steps"])
     shapes = json.dumps(about["shapes"])
     return (f'{{"steps": [\n{steps}\n  ],\n  "shapes": {shapes},\n  "numbers": '

@@ -214,7 +214,7 @@ def fates() -> Rubric:
                       "trial that was drawn, so that was luck, and I would change only the "
                       "lanes in its trace and measure again before I believe that they did it. "
                       "On the Cortex-M4, 14,656 bytes are weights, more than all code, and "
-                      "6,144 of the 13,328 bytes of memory are my arena. I would store the "
+                      "6,144 of the 13,336 bytes of memory are my arena. I would store the "
                       "weights in 8 bits first."),
             Sample(2, "Only TVM and IREE have an operation that is called softmax, TVM before "
                       "and IREE after it has seen the parts; XLA and Triton work with the "

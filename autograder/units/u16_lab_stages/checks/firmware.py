@@ -7,7 +7,7 @@ which arrays changes. Next room: autograder/units/u16_lab_stages/hidden.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,31 +16,26 @@ import numpy as np
 from autograder.check.cpp import apart
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
+from autograder.check.stack import fault, questions
 from course_lib.bridges.firmware import FLAGS, Network, shuffled
 from course_lib.bridges.gxx import CppError
-from lessons.u16_lab_stages.shown import NETWORK
+from lessons.u16_lab_stages.shown import NETWORK, about_text
 
 NAME = "u16_lab_stages.runner"
 TEXT = "C as one text, which includes nothing and leaves nothing undefined"
 MAIN = "`main` launches the kernel of each step, in order, and returns 0"
 REFUSED = "it returns 1 as soon as a kernel refuses"
-ARENA = (
-    '`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
-    "steps lie"
-)
-OVER = (
-    "A step may write where an earlier array lay, if neither it nor a later step reads that array"
-)
+ARENA = ('`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
+         "steps lie")  # fmt: skip
+OVER = ("A step may write where an earlier array lay, if neither it nor a later step reads that "
+        "array")  # fmt: skip
 ROOM = '`workspace` is an array of at most model["workspace"] bytes'
-GIVES = (
-    "`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if fewer "
-    "are free"
-)
+GIVES = ("`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if "
+         "fewer are free")  # fmt: skip
 TAKES = "`TVMBackendFreeWorkspace` takes back what was given last, and returns 0"
 AGAIN = "`main` may be called again and again, and no result may depend on what `arena` held before"
 RIGHT = "The results are right to 0.001"
 LONGEST = 50_000  # letters
-BACK, NULL = -1, -(1 << 63)  # in what is asked of the workspace, and in its answers
 
 background(NAME, "Write the C around TVM's kernels, for a machine without a system",
            because="the sentences below say it in full")  # fmt: skip
@@ -69,10 +64,9 @@ def call(text: str, name: str, *arguments: Any) -> int:
         if names := sorted(set(re.findall(r"undefined reference to `(\w+)'", rest))):
             raise Wrong(f"{', '.join(names)} must be defined: no library has it here.",
                         spec=TEXT) from None  # fmt: skip
-        if "arena" in rest and "undeclared" in rest:
-            raise Wrong("The text must have an array `arena`.", got=rest, spec=ARENA) from None
-        if "workspace" in rest and "undeclared" in rest:
-            raise Wrong("The text must have an array `workspace`.", got=rest, spec=ROOM) from None
+        for array, spec in (("arena", ARENA), ("workspace", ROOM)):
+            if array in rest and "undeclared" in rest:
+                raise Wrong(f"The text must have an array `{array}`.", got=rest, spec=spec) from None
         raise Wrong("The C does not compile." if rest else f"{first}.", got=rest,
                     spec=TEXT) from None  # fmt: skip
 
@@ -81,7 +75,7 @@ def runs(runner: Any, network: Network, seed: int = 0) -> str:
     """Compile it, run it twice, and look at the results and at where the arrays lay."""
     values = network.values(seed)
     text = built(runner, network, network.about, values)
-    shown = f"the model {network.about}"
+    shown = about_text(network.about)
     _sizes(text, network, shown)
     for _ in range(2):
         out = np.full(network.shapes[network.output], np.nan, np.float32)
@@ -143,7 +137,7 @@ def refuses(runner: Any, network: Network, at: int) -> None:
     given = values[network.input].reshape(-1) + 0
     code = call(text, "harness_run", given, out, count, where)
     due = sum(len(step["reads"]) + 1 for step in network.steps[: at + 1])
-    shown = f"the model {about}, in which the kernel of step {at} refuses the shape of {wrong}"
+    shown = f"{about_text(about)}\nThe kernel of step {at} refuses the shape of {wrong}."
     if code != 1:
         raise Wrong("`main` must return 1.", program=shown, got=str(code), spec=REFUSED)
     if count[0] != due:
@@ -158,36 +152,14 @@ def gives_memory(runner: Any, network: Network) -> None:
     if (step := call(text, "harness_alignment")) % 16:
         raise Wrong("`workspace` must lie at a multiple of 16 on every machine; its type alone does "
                     "not ask for it.", got=f"{step}", spec=GIVES)  # fmt: skip
-    for asked in ([24, 1 << 20, 8, BACK, 8, BACK, BACK, whole, BACK, whole, 1],
-                  [16, 100, 40, BACK, BACK, 200, BACK, 7, whole, BACK, BACK, whole],
-                  [whole - 16, 8, 1, BACK, 16, 16, BACK, BACK, whole + 1, whole // 2, whole // 2, 8]):  # fmt: skip
+    for asked in questions(whole):
         at = np.zeros(len(asked), np.int64)
         code = call(text, "harness_memory", np.array(asked, np.int64), len(asked), at)
-        _stacked(whole, size, asked, at.tolist())
+        if found := fault(whole, size, asked, at.tolist()):
+            raise Wrong(found.words, program=f"of {whole:,} bytes: {found.asked}", got=found.got,
+                        spec=TAKES if found.taken_back else GIVES)  # fmt: skip
         if code:
             raise Wrong("`TVMBackendFreeWorkspace` must return 0.", got=str(code), spec=TAKES)
-
-
-def _stacked(whole: int, size: int, asked: Sequence[int], at: Sequence[int]) -> None:
-    """Wrong unless each piece is given where and when it must be."""
-    live: list[tuple[int, int]] = []
-    for k, (nbytes, place) in enumerate(zip(asked, at, strict=True)):
-        if nbytes == BACK:
-            live.pop()
-            continue
-        shown = f"of {whole:,} bytes: " + ", ".join(
-            "the last one back" if n == BACK else f"{n:,}" for n in asked[: k + 1])  # fmt: skip
-        fits = nbytes <= whole - sum((n + 15) // 16 * 16 for _, n in live)
-        spec = TAKES if fits and BACK in asked[:k] else GIVES
-        if fits == (place == NULL):
-            free = "are free, so they must be given" if fits else "are not free: it must be NULL"
-            raise Wrong(f"So many bytes {free}.", program=shown, spec=spec)
-        if fits and (place < 0 or place % 16 or place + nbytes > size
-                     or any(place < p + n and p < place + nbytes for p, n in live)):  # fmt: skip
-            raise Wrong("Each piece must lie in `workspace` at a multiple of 16, apart from those "
-                        "that are in use.", program=shown, got=f"{place}, beside {live}",
-                        spec=spec)  # fmt: skip
-        live += [(place, nbytes)] if fits else []
 
 
 @checks(NAME, spec=[TEXT, MAIN, ARENA, ROOM, RIGHT, AGAIN])

@@ -21,6 +21,8 @@ from lessons.u16_lab_stages.logs import LOGS
 
 NAME = "u16_lab_stages.winner"
 SEVEN = "the seven entries below, by name"
+LOOPS = ("how many iterations the parallel and the vectorized loop of the tiled nest have; 1 where "
+         "there is none")  # fmt: skip
 ENTRIES = {
     "trial": "its number, counted from 1; the first one, if several are equally fast",
     "ratio": "how many times as fast it is as the plain loops",
@@ -28,10 +30,7 @@ ENTRIES = {
     "times as long as the fastest",
     "tiles": "the factors of each SamplePerfectTile, in the order of the trace",
     "unroll": "the number that was sampled for `meta_schedule.unroll_explicit`",
-    "jobs": "how many iterations the parallel and the vectorized loop of the tiled nest have; 1 "
-    "where there is none",
-    "lanes": "how many iterations the parallel and the vectorized loop of the tiled nest have; 1 "
-    "where there is none",
+    "jobs": LOOPS, "lanes": LOOPS,
 }  # fmt: skip
 ALL = ["Read from a log of MetaSchedule what its fastest schedule decided", SEVEN,
        *dict.fromkeys(ENTRIES.values()), "The tiled nest is the one that Reorder orders",

@@ -35,8 +35,7 @@ mutants(
     the_line_of_the_exponential=("places[row['line']] = [rows", "places[rows[e]['line']] = [rows"),
     an_operation_has_its_own_line=("places[row['line']] = []", "places[row['line']] = "
                                    "[row['line']]"),
-    words_of_one_compiler=("return row['op'].split('.')[-1]", "return row['op'].replace("
-                           "'stablehlo.', '')"),
+    words_of_one_compiler=("row['op'].split('.')[-1]", "row['op'].replace('stablehlo.', '')"),
     sums_of_stablehlo_alone=(SUM, "rows[s]['op'] in _SUM[:2]"),
     results_alone=("return places", "return list(places)"),
     a_word_that_contains_exp=(EXP, "'exp' not in rows[e]['op']"),
@@ -84,9 +83,7 @@ for _old, _new, _why in [
     ("_SUM = (", "_SUM = (", "it is only asked whether a word is among them"),
     ("for row in rows:", "for row in reversed(list(rows)):", "no result depends on another one"),
     ("for e, s in pairs:", "for e, s in reversed(list(pairs)):", "at most one of them is right"),
-    ("for e, r in (reads, reads[::-1]):", "for e, r in reversed(", "both orders are tried"),
-    ("for e, r in (reads, reads[::-1]):", "for e, r in (reads[::-1], reads):",
-     "both orders are tried"),
+    ("for e, r in (reads, reads[::-1]):", "for e, r in ", "both orders are tried"),
     ("pairs.append((e, s))", "pairs.insert(0, (e, s))", "at most one of them is right"),
     ("places[row['line']] = ", "places.setdefault(row['line'], ",
      "rows of one line have the same parts"),

@@ -17,7 +17,6 @@ mutants(
     failed_ones_take_no_time=(FAILED, "t['seconds'] or 0.0"),
     upside_down=("log['plain'] / best", "best / log['plain']"),
     the_fastest_itself=(NEAR, "time <= best"),
-    a_tenth_of_a_second=(NEAR, "time <= best + 0.1"),
     the_first_trace=("log['trials'][at]['trace']", "log['trials'][0]['trace']"),
     decisions_in_order=("made['tiles'].append(chosen[place])", "made['tiles'].append(decisions"
                         "[len(made['tiles'])][1][::-1])"),
@@ -80,8 +79,6 @@ alternatives(
     a_parallel_loop_has_one_name=("inputs[0] in value", "all((loop in value for loop in inputs))"),
     tiles_as_tuples=("made['tiles'].append(chosen[place])", "made['tiles'].append(tuple(chosen"
                      "[place]))"),
-    by_sorting=("best = min(seconds)", "best = sorted(seconds)[0]", "seconds.index(best)",
-                "min(range(len(seconds)), key=seconds.__getitem__)"),
 )  # fmt: skip
 
 for _old, _new, _why in [
