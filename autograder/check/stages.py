@@ -162,6 +162,6 @@ def _upside_down(w: Writer, x: int | None) -> None:
 
 
 KINDS: list[Callable[[Writer, int | None], None]] = [
-    _divided, _summed_twice, _product, _called, _less_one, _other_sum, _other_reduction, _no_reduction, _no_exponential,
-    _shifted, _doubled, _upside_down,
+    _divided, _summed_twice, _product, _called, _less_one, _other_sum, _other_reduction,
+    _no_reduction, _no_exponential, _shifted, _doubled, _upside_down,
 ]  # fmt: skip

@@ -124,18 +124,16 @@ def runner(model: dict[str, Any]) -> str:
     model    `NETWORK.about`, printed above, is one
     returns  C as one text, which includes nothing and leaves nothing undefined
 
-    - `main` launches the kernel of each step, in order, and returns 0; it returns 1 as soon as a
-      kernel refuses
+    - `main` launches the kernel of each step, in order, and returns 0; it returns 1 once a kernel
+      refuses
     - `arena` is an array of at most model["numbers"] floats, in which the arrays between the steps
-      lie. A step may write where an earlier array lay, if neither it nor a later step reads that
-      array.
+      lie. No step writes over an array that it or a later step reads.
     - `workspace` is an array of at most model["workspace"] bytes. `TVMBackendAllocWorkspace` gives
       a kernel nbytes of it, at a multiple of 16, or NULL if fewer are free.
       `TVMBackendFreeWorkspace` takes back what was given last, and returns 0.
-    - `main` may be called again and again, and no result may depend on what `arena` held before.
+    - `main` may be called again, and no result may depend on what `arena` held before.
 
-    The results are right to 0.001. The arrays between the steps and the workspace have multiples of
-    64 bytes.
+    The results are right to 0.001. Arrays between steps have multiples of 64 bytes.
     """
     steps, shapes = model["steps"], model["shapes"]
     last = {name: k for k, step in enumerate(steps) for name in step["reads"]}

@@ -24,23 +24,22 @@ from lessons.u16_lab_stages.shown import NETWORK, about_text
 NAME = "u16_lab_stages.runner"
 TEXT = "C as one text, which includes nothing and leaves nothing undefined"
 MAIN = "`main` launches the kernel of each step, in order, and returns 0"
-REFUSED = "it returns 1 as soon as a kernel refuses"
+REFUSED = "it returns 1 once a kernel refuses"
 ARENA = ('`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
          "steps lie")  # fmt: skip
-OVER = ("A step may write where an earlier array lay, if neither it nor a later step reads that "
-        "array")  # fmt: skip
+OVER = "No step writes over an array that it or a later step reads"
 ROOM = '`workspace` is an array of at most model["workspace"] bytes'
 GIVES = ("`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if "
          "fewer are free")  # fmt: skip
 TAKES = "`TVMBackendFreeWorkspace` takes back what was given last, and returns 0"
-AGAIN = "`main` may be called again and again, and no result may depend on what `arena` held before"
+AGAIN = "`main` may be called again, and no result may depend on what `arena` held before"
 RIGHT = "The results are right to 0.001"
 LONGEST = 50_000  # letters
 
 background(NAME, "Write the C around TVM's kernels, for a machine without a system",
            because="the sentences below say it in full")  # fmt: skip
 background(NAME, "`NETWORK.about`, printed above, is one", because="what the argument is")
-background(NAME, "The arrays between the steps and the workspace have multiples of 64 bytes",
+background(NAME, "Arrays between steps have multiples of 64 bytes",
            because="what the networks are like")  # fmt: skip
 
 
@@ -64,9 +63,9 @@ def call(text: str, name: str, *arguments: Any) -> int:
         if names := sorted(set(re.findall(r"undefined reference to `(\w+)'", rest))):
             raise Wrong(f"{', '.join(names)} must be defined: no library has it here.",
                         spec=TEXT) from None  # fmt: skip
-        for array, spec in (("arena", ARENA), ("workspace", ROOM)):
-            if array in rest and "undeclared" in rest:
-                raise Wrong(f"The text must have an array `{array}`.", got=rest, spec=spec) from None
+        for word, spec in (("arena", ARENA), ("workspace", ROOM)):
+            if word in rest and "undeclared" in rest:
+                raise Wrong(f"The text must have an array `{word}`.", got=rest, spec=spec) from None
         raise Wrong("The C does not compile." if rest else f"{first}.", got=rest,
                     spec=TEXT) from None  # fmt: skip
 
@@ -150,8 +149,8 @@ def gives_memory(runner: Any, network: Network) -> None:
     text, whole = built(runner, network, network.about, network.values(0)), network.workspace
     size = call(text, "harness_workspace")
     if (step := call(text, "harness_alignment")) % 16:
-        raise Wrong("`workspace` must lie at a multiple of 16 on every machine; its type alone does "
-                    "not ask for it.", got=f"{step}", spec=GIVES)  # fmt: skip
+        raise Wrong("`workspace` itself must lie at a multiple of 16, on any machine: C has "
+                    "`_Alignas(16)` for that.", got=f"{step}", spec=GIVES)  # fmt: skip
     for asked in questions(whole):
         at = np.zeros(len(asked), np.int64)
         code = call(text, "harness_memory", np.array(asked, np.int64), len(asked), at)
