@@ -22,7 +22,6 @@ import tvm
 from tvm import te, topi
 from tvm.ir.utils import derived_object
 from tvm.s_tir import meta_schedule as search
-from tvm_ffi import register_global_func
 
 from course_lib.peers.tvm import here
 from course_lib.peers.tvm_search import BATCH, Builder, Runner, timed
@@ -30,7 +29,7 @@ from course_lib.scratch import Folder
 
 FAILED = 1e9  # seconds that MetaSchedule writes for what failed
 # In a notebook, MetaSchedule shows a table for each step, made with pandas, which need not be here.
-register_global_func("s_tir.meta_schedule.using_ipython", lambda: False, override=True)
+tvm.register_global_func("s_tir.meta_schedule.using_ipython", lambda: False, override=True)
 logging.getLogger("tvm.s_tir.meta_schedule").setLevel(logging.WARNING)
 
 
