@@ -3,7 +3,7 @@
     one = Writer(0, most=3)
     one.rows, one.due                     {"line": 23, ...}, ... and {23: [18, 20]}
 
-Next room: traces.py.
+Next room: stack.py.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from course_lib.peers.align.rows import WORDS, Row
+
+LESS_ONE = {"StableHLO": "stablehlo.exponential_minus_one", "Relax": "R.log", "TIR": "T.log",
+            "HLO, optimized": "exponential-minus-one"}  # fmt: skip
 
 
 class Writer:
@@ -27,7 +30,8 @@ class Writer:
         self.lines = self.rng.sample(range(2, 400), 300)
         self.other = {"add": self.word("add"), "tanh": self.word("tanh"),
                       "max": self.words["sum"].replace("addf", "maximumf").replace("add", "max")
-                      .replace("+", "T.max").replace("R.sum", "R.max")}  # fmt: skip
+                      .replace("+", "T.max").replace("R.sum", "R.max"),
+                      "expm1": LESS_ONE.get(self.stage, "math.expm1")}  # fmt: skip
         for _ in range(self.rng.randint(1, most)):
             kind = self.rng.choice(KINDS)
             kind(self, self.rng.choice([None, *range(len(self.rows))]))
@@ -76,6 +80,14 @@ def _divided(w: Writer, x: int | None) -> None:
         w.softmax(w.divide(e, s), e, s)
 
 
+def _summed_twice(w: Writer, x: int | None) -> None:
+    e = w.exp(x)
+    first, second = w.sum(e), w.sum(e)
+    w.softmax(w.divide(e, first), e, first)
+    w.exp(x)
+    w.softmax(w.divide(e, second), e, second)
+
+
 def _product(w: Writer, x: int | None) -> None:
     e = w.exp(x)
     if w.rng.random() < 0.5:
@@ -119,6 +131,12 @@ def _no_exponential(w: Writer, x: int | None) -> None:
     w.times(t, w.divide(w.constant(1.0), s))
 
 
+def _less_one(w: Writer, x: int | None) -> None:
+    """Not exp, but called nearly the same: the exponential minus one. TVM has none."""
+    e = w.add(w.other["expm1"], x)
+    w.divide(e, w.sum(e))
+
+
 def _shifted(w: Writer, x: int | None) -> None:
     e = w.exp(x)
     s = w.sum(e)
@@ -129,7 +147,7 @@ def _shifted(w: Writer, x: int | None) -> None:
 def _doubled(w: Writer, x: int | None) -> None:
     e = w.exp(x)
     s = w.sum(e)
-    w.times(e, w.divide(w.constant(w.rng.choice([2.0, 0.0, 0.5, -1.0])), s))
+    w.times(e, w.divide(w.constant(w.rng.choice([2.0, 0.0, 0.5, -1.0, 1.5])), s))
     w.times(e, w.divide(w.add(w.other["tanh"], x), s))
     w.times(e, w.divide(None, s))
 
@@ -144,6 +162,6 @@ def _upside_down(w: Writer, x: int | None) -> None:
 
 
 KINDS: list[Callable[[Writer, int | None], None]] = [
-    _divided, _product, _called, _other_sum, _other_reduction, _no_reduction, _no_exponential,
-    _shifted, _doubled, _upside_down,
+    _divided, _summed_twice, _product, _called, _less_one, _other_sum, _other_reduction,
+    _no_reduction, _no_exponential, _shifted, _doubled, _upside_down,
 ]  # fmt: skip

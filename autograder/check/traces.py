@@ -33,10 +33,13 @@ class Trace:
         self.due = {"tiles": [[n for _, n in t] for t in tiles], "unroll": self.choices(),
                     "jobs": 1, "lanes": 1}  # fmt: skip
         self.add("EnterPostproc", [], [], [])
+        for mark in ("parallel", "unroll_explicit"):
+            self.add("Unannotate", ["b1"], [f"meta_schedule.{mark}"], [])
         extents = [n for _, n in nest]
         nests = [None] * rng.randint(0, 2)
         for one in rng.sample([extents, *nests], 1 + len(nests)):
             self.marked(one)
+        self.add("DecomposeReduction", ["b0", loops[0]], [], ["b10"])
 
     def names(self, letter: str, count: int) -> list[str]:
         self.count += count
@@ -73,17 +76,45 @@ class Trace:
         return unroll
 
     def marked(self, extents: list[int] | None) -> None:
-        """A nest whose outer loops become parallel and whose last one a vector, or neither; None
+        """A nest whose outer loops become parallel and whose last ones a vector, or neither; None
         for a nest that is not the tiled one."""
         loops = self.names("l", len(extents) if extents else 3)
         self.add("GetLoops", [f"b{self.rng.randint(2, 9)}"], [], loops)
+        if not extents and self.rng.random() < 0.3:
+            self.split(loops)
+            return
         for kind, key in (("Parallel", "jobs"), ("Vectorize", "lanes")):
             if self.rng.random() < 0.75:
-                some = loops[: self.rng.randint(1, 3)] if key == "jobs" else loops[-1:]
+                count = self.rng.randint(1, len(loops) - 2 if key == "jobs" else 2)
+                part = slice(count) if key == "jobs" else slice(-count, None)
                 (fused,) = self.names("l", 1)
-                self.add("Fuse", some, [1], [fused])
+                self.add("Fuse", loops[part], [1], [fused])
                 self.add(kind, [fused], [], [])
                 if extents:
-                    part = extents[: len(some)] if key == "jobs" else extents[-1:]
-                    self.due[key] = math.prod(part)
+                    self.due[key] = math.prod(extents[part])
                 self.add("Annotate", [fused, 16], ["pragma_auto_unroll_max_step"], [])
+
+    def split(self, loops: list[str]) -> None:
+        """All loops as one, which is split by a number."""
+        fused, outer, inner = self.names("l", 3)
+        self.add("Fuse", loops, [1], [fused])
+        self.add("Split", [fused, "None", 64], [True, False], [outer, inner])
+        self.add("Parallel", [outer], [], [])
+        self.add("Vectorize", [inner], [], [])
+
+
+def log(rng: random.Random, most: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A log of trials, and what its winner decided. Many times are equal, or a tenth apart."""
+    seconds = [rng.choice([None, 1e-3, 1.05e-3, 1.2e-3, 5e-4, 5.45e-4, 2e-4, 2.23e-4])
+               for _ in range(rng.randint(1, most))]  # fmt: skip
+    if not any(seconds):
+        seconds[-1] = 3e-4
+    traces = [Trace(rng) for _ in seconds]
+    best = min(s for s in seconds if s)
+    at = seconds.index(best)
+    plain = rng.choice([1e-3, 4e-3, 1e-4])
+    near = next(k for k, s in enumerate(seconds, 1) if s and s <= 1.1 * best)
+    trials = [{"trace": [one.instructions, one.decisions], "seconds": s}
+              for one, s in zip(traces, seconds, strict=True)]  # fmt: skip
+    due = {"trial": at + 1, "ratio": plain / best, "needed": near, **traces[at].due}
+    return {"sizes": [8], "plain": plain, "trials": trials, "loops": ""}, due

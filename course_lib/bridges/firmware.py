@@ -44,6 +44,7 @@ MEANING: Mapping[str, Callable[..., Node]] = {
 HARNESS = """
 int64_t harness_arena(void) { return sizeof arena; }
 int64_t harness_workspace(void) { return sizeof workspace; }
+int64_t harness_alignment(void) { return __alignof__(workspace); }
 int64_t harness_run(const float *from, float *to, int64_t *seen, int64_t *where) {
   for (unsigned k = 0; k < sizeof arena / sizeof arena[0]; ++k) arena[k] = 0.0f / 0.0f;
   for (unsigned k = 0; k < sizeof INPUT / 4; ++k) INPUT[k] = from[k];
@@ -58,22 +59,23 @@ int64_t harness_run(const float *from, float *to, int64_t *seen, int64_t *where)
   seen[0] = harness_count;
   return code;
 }
-int64_t harness_memory(int64_t bytes, int64_t *at) {
-  char *first = TVMBackendAllocWorkspace(1, 0, bytes, 2, 32);
-  char *none = TVMBackendAllocWorkspace(1, 0, 1 << 20, 2, 32);
-  char *second = TVMBackendAllocWorkspace(1, 0, 8, 2, 32);
-  at[0] = first - (char *)workspace, at[1] = none ? 1 : 0, at[2] = second - (char *)workspace;
-  at[3] = first == 0, at[4] = second == 0;
-  int64_t code = TVMBackendFreeWorkspace(1, 0, second);
-  char *third = TVMBackendAllocWorkspace(1, 0, 8, 2, 32);
-  at[6] = third - (char *)workspace;
-  code |= TVMBackendFreeWorkspace(1, 0, third);
-  code |= TVMBackendFreeWorkspace(1, 0, first);
-  char *again = TVMBackendAllocWorkspace(1, 0, sizeof workspace, 2, 32);
-  at[5] = again == (char *)workspace;
-  return code | TVMBackendFreeWorkspace(1, 0, again);
+int64_t harness_memory(const int64_t *asked, int64_t count, int64_t *at) {
+  void *given[16];
+  int64_t code = 0, live = 0;
+  for (int64_t k = 0; k < count; ++k) {
+    if (asked[k] < 0) {
+      code |= live ? TVMBackendFreeWorkspace(1, 0, given[--live]) : 1;
+      continue;
+    }
+    char *made = TVMBackendAllocWorkspace(1, 0, asked[k], 2, 32);
+    at[k] = !made ? INT64_MIN : (uintptr_t)made % 16 ? -1 : made - (char *)workspace;
+    if (made) given[live++] = made;
+  }
+  while (live) code |= TVMBackendFreeWorkspace(1, 0, given[--live]);
+  return code;
 }
 """
+NOTE = "// Here a check notes where the arrays lie.\n"
 NOTED = """
   for (int32_t k = 0; k < count; ++k)
     if (harness_count < 128) harness_data[harness_count++] = tensors[k].data;
@@ -161,7 +163,7 @@ class Network:
         arrays += [f"float {name}[{self.size(name)}];" for name in (self.input, self.output)]
         noted = "static const char *harness_data[128];\nstatic int harness_count;\n"
         around = HARNESS.replace("INPUT", self.input).replace("OUTPUT", self.output)
-        parts = [noted if harness else "", SMALL.replace("SEEN", NOTED if harness else ""), code,
+        parts = [noted if harness else "", SMALL.replace(NOTE, NOTED if harness else ""), code,
                  *arrays, runner, around if harness else ""]  # fmt: skip
         return "\n".join(parts) + "\n"
 

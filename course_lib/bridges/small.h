@@ -35,6 +35,6 @@ static int32_t launch(Kernel *kernel, DLTensor *tensors, int32_t count) {
     args[k].zero_padding = 0;
     args[k].v_ptr = &tensors[k];
   }
-  SEEN
+  // Here a check notes where the arrays lie.
   return kernel(NULL, args, count, &result);
 }

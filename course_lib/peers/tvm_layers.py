@@ -12,6 +12,7 @@ minutes. Builder, runner and cost model (none) are the same. Next room: `makers.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -27,6 +28,9 @@ from course_lib.peers.tvm_search import BATCH, Builder, Runner, timed
 from course_lib.scratch import Folder
 
 FAILED = 1e9  # seconds that MetaSchedule writes for what failed
+# In a notebook, MetaSchedule shows a table for each step, made with pandas, which need not be here.
+tvm.register_global_func("s_tir.meta_schedule.using_ipython", lambda: False, override=True)
+logging.getLogger("tvm.s_tir.meta_schedule").setLevel(logging.WARNING)
 
 
 class Layer(NamedTuple):

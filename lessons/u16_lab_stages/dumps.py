@@ -39,7 +39,11 @@ def words_table() -> Picture:
 def lines_of(text: str, *numbers: int) -> str:
     """Some lines of a text, with their numbers."""
     whole = text.splitlines()
-    return "\n".join(f"{k:>4}  {whole[k - 1].strip()[:106]}" for k in numbers)
+    return "\n".join(f"{k:>4}  {shorten(whole[k - 1].strip())}" for k in numbers)
+
+
+def shorten(line: str, most: int = 106) -> str:
+    return line if len(line) <= most else f"{line[: most - 2]} …"
 
 
 def found_table(found: Found) -> Picture:
@@ -51,8 +55,8 @@ def found_table(found: Found) -> Picture:
         shown = "; ".join(f"{k}: {', '.join(map(str, v)) or 'one operation'}"
                           for k, v in both.items())  # fmt: skip
         lines.append([system, stage, len(texts[0].splitlines()), shown, len(neither)])
-    heads = ["compiler", "stage", "lines", "softmaxes of `both`: result, parts", "of `neither`"]
-    return table(lines, heads, exact=["lines", "of `neither`"])
+    heads = ["compiler", "stage", "lines", "softmaxes of both: result, parts", "of neither"]
+    return table(lines, heads, exact=["lines", "of neither"])
 
 
 def ptx_by_line() -> dict[int, Counter[str]]:
@@ -73,8 +77,7 @@ def ptx_table() -> Picture:
     kernel = BY["Triton"]["kernels"].splitlines()
     lines = []
     for number, counts in sorted(ptx_by_line().items()):
-        kinds = Counter({word: counts[word] for word in counts})
-        most = ", ".join(f"{n} {word}" for word, n in kinds.most_common(3))
-        lines.append([number, kernel[number - 1].strip()[:48], counts.total(), most])
+        most = ", ".join(f"{n} {word}" for word, n in counts.most_common(3))
+        lines.append([number, shorten(kernel[number - 1].strip(), 48), counts.total(), most])
     return table(lines, ["line", "the kernel", "instructions", "most of them"],
                  BY["Triton"].words, exact=["line", "instructions"])  # fmt: skip

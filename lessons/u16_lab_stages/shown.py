@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from itertools import accumulate
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from lessons.u16_lab_stages.logs import LOGS, SIZES, Log
 BY_C, BY_CLANG = (recorded(__file__, f"{name}.txt") for name in ("c", "clang"))
 NETWORK = networks(BY_C)["sequence"]
 HIDDEN = '__attribute__((visibility("hidden"))) float expf(float);\n'  # not that of this process
+ALONE = "TVM's kernels alone"
 Winner = Callable[[Log], Mapping[str, Any]]
 
 
@@ -53,8 +55,8 @@ def trace_text(log: Log, trial: int, wanted: str = "Sample|Split|Reorder|Annotat
                "|Vectorize|GetLoops|EnterPostproc") -> str:  # fmt: skip
     """Instructions of a trial's trace with their places, and its decisions."""
     instructions, decisions = log["trials"][trial - 1]["trace"]
-    shown = [f"{k:>3}  {json.dumps(one)[:112]}" for k, one in enumerate(instructions)
-             if re.match(wanted, one[0])]  # fmt: skip
+    shown = [fill(f"{k:>3}  {json.dumps(one)}", 110, subsequent_indent=" " * 9)
+             for k, one in enumerate(instructions) if re.match(wanted, one[0])]  # fmt: skip
     return "\n".join([*shown, f"decisions: {json.dumps(decisions)}"])
 
 
@@ -75,7 +77,7 @@ def search_table(winner: Winner, logs: Mapping[str, Log] = LOGS) -> Picture:
     rows = []
     for name, log in logs.items():
         got = winner(log)
-        tiles = " ".join("·".join(map(str, one)) for one in got["tiles"])
+        tiles = " | ".join("·".join(map(str, one)) for one in got["tiles"])
         rows.append([name, got["trial"], got["needed"], f"{got['ratio']:.1f}", tiles,
                      got["unroll"], got["jobs"], got["lanes"]])  # fmt: skip
     heads = ["layer", "fastest trial", "trials needed", "times as fast", "tiles", "unroll", "jobs",
@@ -99,9 +101,8 @@ def kernel_text(call: str, rows: int = 12) -> str:
     return "\n".join(line[:108] for line in body.splitlines()[-rows:]) + "\n}"
 
 
-def about_text() -> str:
-    """What `runner` is given for the network of the page."""
-    about = NETWORK.about
+def about_text(about: Mapping[str, Any] = NETWORK.about) -> str:
+    """What `runner` is given, for the network of the page or another one."""
     steps = "\n".join(f"    {json.dumps(step)}," for step in about["steps"])
     shapes = json.dumps(about["shapes"])
     return (f'{{"steps": [\n{steps}\n  ],\n  "shapes": {shapes},\n  "numbers": '
@@ -129,14 +130,14 @@ def firmware_table(runner: str) -> Picture:
     if words := freestanding.lacking():
         print(f"{words}. These figures, of our own runner, were {BY_CLANG.words}.")
     else:
-        rows = sections(variants(runner))
-    return table(rows, heads, exact=heads[1:4])
+        rows = sections(variants(runner) if runner else {ALONE: ""})
+    return table(rows if runner else rows[:1], heads, exact=heads[1:4])
 
 
 def variants(runner: str) -> dict[str, str]:
     """The texts of that table, by name."""
     apart = "#pragma weak TVMFFIErrorSetRaisedFromCStrParts\n"
-    return {"TVM's kernels alone": "", "errors kept": f"{apart}{runner}", "whole": runner}
+    return {ALONE: "", "errors kept": f"{apart}{runner}", "whole": runner}
 
 
 def beside_weights(runner: str) -> int:

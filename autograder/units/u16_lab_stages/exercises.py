@@ -90,20 +90,20 @@ def winner(log: dict[str, Any]) -> dict[str, Any]:
 def _decided(instructions: list[Any], decisions: list[Any]) -> dict[str, Any]:
     """What a trace says. `value`: the number that each name of it stands for."""
     chosen, value, order = dict(decisions), {}, []
-    made: dict[str, Any] = {"tiles": [], "unroll": 0, "jobs": 1, "lanes": 1}
+    made: dict[str, Any] = {"tiles": [], "jobs": 1, "lanes": 1}
     for place, (kind, inputs, attributes, outputs) in enumerate(instructions):
         if kind == "SamplePerfectTile":
             made["tiles"].append(chosen[place])
             value.update(zip(outputs, chosen[place], strict=True))
         elif kind == "SampleCategorical":
             value[outputs[0]] = attributes[0][chosen[place]]
-        elif kind == "Split":
+        elif kind == "Split" and inputs[-1] in value:
             value.update(
                 (loop, value[factor]) for loop, factor in zip(outputs, inputs[1:], strict=True)
             )
         elif kind == "Reorder":
             order = inputs
-        elif kind == "GetLoops" and order and len(outputs) == len(order):
+        elif kind == "GetLoops" and len(outputs) == len(order):
             value.update((loop, value[old]) for loop, old in zip(outputs, order, strict=True))
         elif kind == "Fuse" and all(loop in value for loop in inputs):
             value[outputs[0]] = math.prod(value[loop] for loop in inputs)
@@ -121,25 +121,25 @@ _MARKS = {"Parallel": "jobs", "Vectorize": "lanes"}
 def runner(model: dict[str, Any]) -> str:
     """Write the C around TVM's kernels, for a machine without a system.
 
-    model    as `about` above shows one
+    model    `NETWORK.about`, printed above, is one
     returns  C as one text, which includes nothing and leaves nothing undefined
 
-    - `main` launches the kernel of each step, in order, and returns 0; it returns 1 as soon as a
-      kernel refuses
+    - `main` launches the kernel of each step, in order, and returns 0; it returns 1 once a kernel
+      refuses
     - `arena` is an array of at most model["numbers"] floats, in which the arrays between the steps
-      lie. An array may lie where an earlier array lay, if no later step reads the earlier one.
+      lie. No step writes over an array that it or a later step reads.
     - `workspace` is an array of at most model["workspace"] bytes. `TVMBackendAllocWorkspace` gives
       a kernel nbytes of it, at a multiple of 16, or NULL if fewer are free.
       `TVMBackendFreeWorkspace` takes back what was given last, and returns 0.
-    - `main` may be called again and again, and no result may depend on what `arena` held before.
+    - `main` may be called again, and no result may depend on what `arena` held before.
 
-    The results are right to 0.001. Sizes in bytes are multiples of 64.
+    The results are right to 0.001. Arrays between steps have multiples of 64 bytes.
     """
     steps, shapes = model["steps"], model["shapes"]
     last = {name: k for k, step in enumerate(steps) for name in step["reads"]}
-    size = {name: 4 * math.prod(shape) for name, shape in shapes.items()}
-    made = [step["writes"] for step in steps[:-1]]
-    lives = [Interval(name, size[name], k, last[name]) for k, name in enumerate(made)]
+    between = {step["writes"]: k for k, step in enumerate(steps[:-1])}
+    lives = [Interval(name, 4 * math.prod(shapes[name]), k, last[name])
+             for name, k in between.items()]  # fmt: skip
     place = assign_offsets(lives)
     lines = []
     for step in steps:
@@ -158,10 +158,10 @@ static float arena[%d];
 static _Alignas(16) unsigned char workspace[%d];
 static uint64_t used;
 void *TVMBackendAllocWorkspace(int type, int id, uint64_t nbytes, int code, int bits) {
-  uint64_t whole = (nbytes + 15) / 16 * 16;
-  if (whole > sizeof workspace - used) return NULL;
-  used += whole;
-  return workspace + (used - whole);
+  void *given = workspace + used;
+  if (nbytes > sizeof workspace - used) return NULL;
+  used += (nbytes + 15) / 16 * 16;
+  return given;
 }
 int TVMBackendFreeWorkspace(int type, int id, void *ptr) {
   used = (unsigned char *)ptr - workspace;
@@ -185,9 +185,9 @@ int main(void) {
 def fates() -> Rubric:
     """Conclude from your tables, in six to nine sentences. What did each of the four compilers do
     with a softmax from a library, and what with one that is written out? For one layer, what did
-    the fastest schedule decide, and how do you know that this decision, and not luck, made it fast?
-    Of the bytes on the microcontroller, which are the network's, which are TVM's and which are
-    yours, and what would you make smaller first?
+    the fastest schedule decide, and can you know that this decision, and not luck, made it fast?
+    Of the bytes on the microcontroller, how many hold the weights, the arena, the workspace, and
+    the input and the result, and what would you make smaller first?
     """
     return Rubric(
         criteria="1 point: XLA and Triton have only the parts, from the first stage on (XLA "
@@ -212,7 +212,7 @@ def fates() -> Rubric:
                       "trial that was drawn, so that was luck, and I would change only the "
                       "lanes in its trace and measure again before I believe that they did it. "
                       "On the Cortex-M4, 14,656 bytes are weights, more than all code, and "
-                      "6,144 of the 13,328 bytes of memory are my arena. I would store the "
+                      "6,144 of the 13,336 bytes of memory are my arena. I would store the "
                       "weights in 8 bits first."),
             Sample(2, "Only TVM and IREE have an operation that is called softmax, TVM before "
                       "and IREE after it has seen the parts; XLA and Triton work with the "

@@ -19,10 +19,8 @@ from lessons.u16_lab_stages.dumps import DUMPS
 
 FIND = "Find every softmax in a stage of any of the four compilers"
 FORM = "for each softmax, the line of its result, and the lines of its exponential and of its sum"
-DIVIDED = (
-    "A softmax is a division of e by s, where e is an exponential and s is the sum along an "
-    "axis of this same e"
-)
+DIVIDED = ("A softmax is a division of e by s, where e is an exponential and s is the sum along an "
+           "axis of this same e")  # fmt: skip
 PRODUCT = "It may also be a product, in either order, of e and r, where r is 1 divided by s"
 RESULT = "then its result is the product"
 CALLED = "An operation that is itself called softmax has no parts"

@@ -16,33 +16,31 @@ import numpy as np
 from autograder.check.cpp import apart
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
+from autograder.check.stack import fault, questions
 from course_lib.bridges.firmware import FLAGS, Network, shuffled
 from course_lib.bridges.gxx import CppError
-from lessons.u16_lab_stages.shown import NETWORK
+from lessons.u16_lab_stages.shown import NETWORK, about_text
 
 NAME = "u16_lab_stages.runner"
 TEXT = "C as one text, which includes nothing and leaves nothing undefined"
 MAIN = "`main` launches the kernel of each step, in order, and returns 0"
-REFUSED = "it returns 1 as soon as a kernel refuses"
-ARENA = (
-    '`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
-    "steps lie"
-)
-OVER = "An array may lie where an earlier array lay, if no later step reads the earlier one"
+REFUSED = "it returns 1 once a kernel refuses"
+ARENA = ('`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
+         "steps lie")  # fmt: skip
+OVER = "No step writes over an array that it or a later step reads"
 ROOM = '`workspace` is an array of at most model["workspace"] bytes'
-GIVES = (
-    "`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if fewer "
-    "are free"
-)
+GIVES = ("`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if "
+         "fewer are free")  # fmt: skip
 TAKES = "`TVMBackendFreeWorkspace` takes back what was given last, and returns 0"
-AGAIN = "`main` may be called again and again, and no result may depend on what `arena` held before"
+AGAIN = "`main` may be called again, and no result may depend on what `arena` held before"
 RIGHT = "The results are right to 0.001"
 LONGEST = 50_000  # letters
 
 background(NAME, "Write the C around TVM's kernels, for a machine without a system",
            because="the sentences below say it in full")  # fmt: skip
-background(NAME, "as `about` above shows one", because="what the argument is")
-background(NAME, "Sizes in bytes are multiples of 64", because="what the networks are like")
+background(NAME, "`NETWORK.about`, printed above, is one", because="what the argument is")
+background(NAME, "Arrays between steps have multiples of 64 bytes",
+           because="what the networks are like")  # fmt: skip
 
 
 def built(runner: Any, network: Network, about: dict[str, Any], values: Mapping[str, Any]) -> str:
@@ -65,10 +63,9 @@ def call(text: str, name: str, *arguments: Any) -> int:
         if names := sorted(set(re.findall(r"undefined reference to `(\w+)'", rest))):
             raise Wrong(f"{', '.join(names)} must be defined: no library has it here.",
                         spec=TEXT) from None  # fmt: skip
-        if "arena" in rest and "undeclared" in rest:
-            raise Wrong("The text must have an array `arena`.", got=rest, spec=ARENA) from None
-        if "workspace" in rest and "undeclared" in rest:
-            raise Wrong("The text must have an array `workspace`.", got=rest, spec=ROOM) from None
+        for word, spec in (("arena", ARENA), ("workspace", ROOM)):
+            if word in rest and "undeclared" in rest:
+                raise Wrong(f"The text must have an array `{word}`.", got=rest, spec=spec) from None
         raise Wrong("The C does not compile." if rest else f"{first}.", got=rest,
                     spec=TEXT) from None  # fmt: skip
 
@@ -77,7 +74,7 @@ def runs(runner: Any, network: Network, seed: int = 0) -> str:
     """Compile it, run it twice, and look at the results and at where the arrays lay."""
     values = network.values(seed)
     text = built(runner, network, network.about, values)
-    shown = f"the model {network.about}"
+    shown = about_text(network.about)
     _sizes(text, network, shown)
     for _ in range(2):
         out = np.full(network.shapes[network.output], np.nan, np.float32)
@@ -115,6 +112,14 @@ def _places(network: Network, count: int, where: np.ndarray, shown: str) -> None
                if name in network.between and at < 0]  # fmt: skip
     if outside:
         raise Wrong(f"The array {outside[0]} must lie in `arena`.", program=shown, spec=ARENA)
+    left = iter(map(int, where))
+    for step in network.steps:
+        *reads, (written, begin) = [*zip((*step["reads"], step["writes"]), left, strict=False)]
+        for name, at in reads:
+            ends = begin + 4 * network.size(written), at + 4 * network.size(name)
+            if name in network.between and 0 <= begin < ends[1] and at < ends[0]:
+                raise Wrong(f"{step['call']} must not write where {name} lies, which it reads.",
+                            program=shown, spec=OVER)  # fmt: skip
 
 
 def refuses(runner: Any, network: Network, at: int) -> None:
@@ -131,7 +136,7 @@ def refuses(runner: Any, network: Network, at: int) -> None:
     given = values[network.input].reshape(-1) + 0
     code = call(text, "harness_run", given, out, count, where)
     due = sum(len(step["reads"]) + 1 for step in network.steps[: at + 1])
-    shown = f"the model {about}, in which the kernel of step {at} refuses the shape of {wrong}"
+    shown = f"{about_text(about)}\nThe kernel of step {at} refuses the shape of {wrong}."
     if code != 1:
         raise Wrong("`main` must return 1.", program=shown, got=str(code), spec=REFUSED)
     if count[0] != due:
@@ -140,24 +145,20 @@ def refuses(runner: Any, network: Network, at: int) -> None:
 
 
 def gives_memory(runner: Any, network: Network) -> None:
-    """The workspace by itself: two pieces, one too large, and all of it again."""
-    text = built(runner, network, network.about, network.values(0))
-    for nbytes in (24, 1000, network.workspace - 16):
-        at = np.zeros(7, np.int64)
-        code = call(text, "harness_memory", nbytes, at)
-        first, too_large, second, none, no_second, again, third = map(int, at)
-        shown = f"{nbytes} bytes, then {1 << 20:,}, then 8 of {network.workspace}"
-        if none or no_second or first % 16 or second % 16 or second < first + nbytes:
-            places = f"NULL: {bool(none)}, {bool(no_second)}; at {first} and {second}"
-            raise Wrong("Both small pieces must be given, apart, at multiples of 16.",
-                        program=shown, got=places, spec=GIVES)  # fmt: skip
-        if too_large:
-            raise Wrong("A piece that is too large must be NULL.", program=shown, spec=GIVES)
-        if third < first + nbytes:
-            raise Wrong("Only the last piece is taken back.", program=shown, spec=TAKES)
-        if code or not again:
-            raise Wrong("When both pieces are back, all of `workspace` must be free.",
-                        program=shown, got=f"returned {code}", spec=TAKES)  # fmt: skip
+    """The workspace by itself: pieces one upon the other, taken back, and more than is free."""
+    text, whole = built(runner, network, network.about, network.values(0)), network.workspace
+    size = call(text, "harness_workspace")
+    if (step := call(text, "harness_alignment")) % 16:
+        raise Wrong("`workspace` itself must lie at a multiple of 16, on any machine: C has "
+                    "`_Alignas(16)` for that.", got=f"{step}", spec=GIVES)  # fmt: skip
+    for asked in questions(whole):
+        at = np.zeros(len(asked), np.int64)
+        code = call(text, "harness_memory", np.array(asked, np.int64), len(asked), at)
+        if found := fault(whole, size, asked, at.tolist()):
+            raise Wrong(found.words, program=f"of {whole:,} bytes: {found.asked}", got=found.got,
+                        spec=TAKES if found.taken_back else GIVES)  # fmt: skip
+        if code:
+            raise Wrong("`TVMBackendFreeWorkspace` must return 0.", got=str(code), spec=TAKES)
 
 
 @checks(NAME, spec=[TEXT, MAIN, ARENA, ROOM, RIGHT, AGAIN])

@@ -1,6 +1,6 @@
 """Visible checks of `winner`: logs that are made up, and the three that were recorded.
 
-`logs` writes traces as MetaSchedule does and knows what they decide. Next room: firmware.py.
+`traces.log` writes traces as MetaSchedule does and knows what they decide. Next room: firmware.py.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from autograder.check import traces
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.shown import returned
-from autograder.check.traces import Trace
 from lessons.u16_lab_stages.logs import LOGS
 
 NAME = "u16_lab_stages.winner"
 SEVEN = "the seven entries below, by name"
+LOOPS = ("how many iterations the parallel and the vectorized loop of the tiled nest have; 1 where "
+         "there is none")  # fmt: skip
 ENTRIES = {
     "trial": "its number, counted from 1; the first one, if several are equally fast",
     "ratio": "how many times as fast it is as the plain loops",
@@ -28,10 +30,7 @@ ENTRIES = {
     "times as long as the fastest",
     "tiles": "the factors of each SamplePerfectTile, in the order of the trace",
     "unroll": "the number that was sampled for `meta_schedule.unroll_explicit`",
-    "jobs": "how many iterations the parallel and the vectorized loop of the tiled nest have; 1 "
-    "where there is none",
-    "lanes": "how many iterations the parallel and the vectorized loop of the tiled nest have; 1 "
-    "where there is none",
+    "jobs": LOOPS, "lanes": LOOPS,
 }  # fmt: skip
 ALL = ["Read from a log of MetaSchedule what its fastest schedule decided", SEVEN,
        *dict.fromkeys(ENTRIES.values()), "The tiled nest is the one that Reorder orders",
@@ -43,21 +42,7 @@ background(NAME, "In every log, at least one trial did not fail", because="what 
 
 @st.composite
 def logs(draw: st.DrawFn, most: int = 4) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A log, and what its winner decided. Many times are equal, or a tenth apart."""
-    rng = random.Random(draw(st.integers(0, 1 << 30)))
-    seconds = [rng.choice([None, 1e-3, 1.05e-3, 1.2e-3, 5e-4, 5.4e-4, 2e-4, 2.3e-4])
-               for _ in range(rng.randint(1, most))]  # fmt: skip
-    if not any(seconds):
-        seconds[-1] = 3e-4
-    traces = [Trace(rng) for _ in seconds]
-    best = min(s for s in seconds if s)
-    at = seconds.index(best)
-    plain = rng.choice([1e-3, 4e-3, 1e-4])
-    near = next(k for k, s in enumerate(seconds, 1) if s and s <= 1.1 * best)
-    trials = [{"trace": [one.instructions, one.decisions], "seconds": s}
-              for one, s in zip(traces, seconds, strict=True)]  # fmt: skip
-    due = {"trial": at + 1, "ratio": plain / best, "needed": near, **traces[at].due}
-    return {"sizes": [8], "plain": plain, "trials": trials, "loops": ""}, due
+    return traces.log(random.Random(draw(st.integers(0, 1 << 30))), most)
 
 
 def as_due(got: Any, due: Mapping[str, Any], shown: str) -> None:

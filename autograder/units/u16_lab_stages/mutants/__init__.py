@@ -35,9 +35,15 @@ mutants(
     the_line_of_the_exponential=("places[row['line']] = [rows", "places[rows[e]['line']] = [rows"),
     an_operation_has_its_own_line=("places[row['line']] = []", "places[row['line']] = "
                                    "[row['line']]"),
-    words_of_one_compiler=("return row['op'].split('.')[-1]", "return row['op'].replace("
-                           "'stablehlo.', '')"),
+    words_of_one_compiler=("row['op'].split('.')[-1]", "row['op'].replace('stablehlo.', '')"),
     sums_of_stablehlo_alone=(SUM, "rows[s]['op'] in _SUM[:2]"),
+    results_alone=("return places", "return list(places)"),
+    a_word_that_contains_exp=(EXP, "'exp' not in rows[e]['op']"),
+    one_about=(ONE, "int(rows[one].get('value', 0)) == 1"),
+    neighbours=("if rows[s]['op'] in _SUM", "if s - e == 1 and rows[s]['op'] in _SUM"),
+    one_sum_for_each_exponential=(SAME, "s == max((k for k, row in enumerate(rows) if row['op'] in "
+                                  "_SUM and row['reads'] == [e]), default=-1)"),
+    the_first_alone=("return places", "return dict(list(places.items())[:1])"),
 )  # fmt: skip
 
 NAMES = {kind: {words[kind] for words in WORDS.values()} - {""} for kind in WORDS["Relax"]}
@@ -65,36 +71,9 @@ def from_the_sums_on(rows):
     return found
 
 
-@alternative("u16_lab_stages.found")
-def with_a_helper(rows):
-    def is_a(k, what):
-        return k is not None and rows[k]["op"] in NAMES[what]
-
-    def below(k):
-        """Of which sum it is the reciprocal."""
-        if is_a(k, "divide"):
-            one, s = rows[k]["reads"]
-            return s if one is not None and rows[one].get("value", 0) == 1 else None
-        return None
-
-    result = {}
-    for k, row in enumerate(rows):
-        tries = []
-        if is_a(k, "softmax"):
-            result[row["line"]] = []
-        elif is_a(k, "divide"):
-            tries = [row["reads"]]
-        elif is_a(k, "multiply"):
-            a, b = row["reads"]
-            tries = [(a, below(b)), (b, below(a))]
-        for e, s in tries:
-            if is_a(e, "exp") and is_a(s, "sum") and e in rows[s]["reads"]:
-                result[row["line"]] = [rows[j]["line"] for j in (e, s)]
-    return result
-
-
 alternatives(
     "u16_lab_stages.found",
+    whether_it_reads_e=(SAME, "e in rows[s]['reads']"),
     a_tuple_of_lines=("[rows[e]['line'], rows[s]['line']]", "(rows[e]['line'], rows[s]['line'])"),
 )
 
@@ -104,9 +83,7 @@ for _old, _new, _why in [
     ("_SUM = (", "_SUM = (", "it is only asked whether a word is among them"),
     ("for row in rows:", "for row in reversed(list(rows)):", "no result depends on another one"),
     ("for e, s in pairs:", "for e, s in reversed(list(pairs)):", "at most one of them is right"),
-    ("for e, r in (reads, reads[::-1]):", "for e, r in reversed(", "both orders are tried"),
-    ("for e, r in (reads, reads[::-1]):", "for e, r in (reads[::-1], reads):",
-     "both orders are tried"),
+    ("for e, r in (reads, reads[::-1]):", "for e, r in ", "both orders are tried"),
     ("pairs.append((e, s))", "pairs.insert(0, (e, s))", "at most one of them is right"),
     ("places[row['line']] = ", "places.setdefault(row['line'], ",
      "rows of one line have the same parts"),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from autograder.check.framework import alternative, alternatives, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 FAILED = "math.inf if t['seconds'] is None else t['seconds']"
 NEAR = "time <= 1.1 * best"
-LONG = "kind == 'GetLoops' and order and (len(outputs) == len(order))"
+LONG = "kind == 'GetLoops' and len(outputs) == len(order)"
 mutants(
     "u16_lab_stages.winner",
     the_last_of_equals=("at = seconds.index(best)", "at = max(k for k, s in enumerate(seconds) if "
@@ -17,7 +17,6 @@ mutants(
     failed_ones_take_no_time=(FAILED, "t['seconds'] or 0.0"),
     upside_down=("log['plain'] / best", "best / log['plain']"),
     the_fastest_itself=(NEAR, "time <= best"),
-    a_tenth_of_a_second=(NEAR, "time <= best + 0.1"),
     the_first_trace=("log['trials'][at]['trace']", "log['trials'][0]['trace']"),
     decisions_in_order=("made['tiles'].append(chosen[place])", "made['tiles'].append(decisions"
                         "[len(made['tiles'])][1][::-1])"),
@@ -27,6 +26,11 @@ mutants(
                      "value[inputs[-1]]"),
     the_limits=("made[_MARKS[kind]] = value[inputs[0]]", "made[_MARKS[kind]] = 32"),
     marks_of_every_nest=(LONG, "kind == 'GetLoops' and order"),
+    ten_times=(NEAR, "time <= 10 * best"),
+    a_little_more=(NEAR, "time <= 1.12 * best"),
+    the_last_trace=("log['trials'][at]['trace']", "log['trials'][-1]['trace']"),
+    zero_where_there_is_none=("'jobs': 1, 'lanes': 1", "'jobs': 0, 'lanes': 0"),
+    the_last_of_the_loops=("math.prod((value[loop] for loop in inputs))", "value[inputs[-1]]"),
     the_last_nest=("elif kind in _MARKS and inputs[0] in value", "elif kind in _MARKS"
                    , "value[inputs[0]]", "value.get(inputs[0], 1)"),
     the_order_of_the_splits=("order = inputs", "order = sorted(inputs, key=lambda n: int(n[1:]))"),
@@ -48,7 +52,7 @@ def in_two_passes(log):
     for place, (kind, read, more, makes) in enumerate(instructions):
         if kind == "SamplePerfectTile":
             tiles.append(tuple(where[place]))
-        if kind == "Split":
+        if kind == "Split" and read[1] != "None":
             loops.update(zip(makes, tiles[-1], strict=True))
         if kind == "SampleCategorical":
             names[makes[0]] = more[0][where[place]]
@@ -72,8 +76,22 @@ def in_two_passes(log):
 
 alternatives(
     "u16_lab_stages.winner",
+    a_parallel_loop_has_one_name=("inputs[0] in value", "all((loop in value for loop in inputs))"),
     tiles_as_tuples=("made['tiles'].append(chosen[place])", "made['tiles'].append(tuple(chosen"
                      "[place]))"),
-    by_sorting=("best = min(seconds)", "best = sorted(seconds)[0]", "seconds.index(best)",
-                "min(range(len(seconds)), key=seconds.__getitem__)"),
 )  # fmt: skip
+
+for _old, _new, _why in [
+    (" in enumerate(instructions):", " in list(enumerate(instructions))[", "neither the first nor "
+     "the last instruction, GetSBlock and DecomposeReduction, is one of these kinds"),
+    ("'Split' and inputs[-1]", "'Split' and inputs[", "all of its factors have names, or none"),
+    ("made['unroll'] = ", "made.setdefault('unroll', ", "one such number is sampled"),
+    ("value[outputs[0]] = ", "value.setdefault(outputs[0], ", "each name is made once"),
+    ("value[outputs[0]] = ", "value[outputs[-1]] = ", "it makes one name"),
+    ("inputs[0]", "inputs[-1]", "it reads one name"),
+    ("elif kind == 'GetLoops' and ", "elif len(outputs) == len(order)", "nothing else makes so "
+     "many names"),
+    ("all((loop in value", "any((loop in value", "it is one nest: all are known, or none"),
+    ("time <= 1.1 * best", "time < 1.1 * best", "no time lies exactly there"),
+]:  # fmt: skip
+    equivalent("u16_lab_stages.winner", _old, _new, because=_why)
