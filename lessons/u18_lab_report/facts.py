@@ -26,11 +26,11 @@ FORMATS = ("f32", "int8")
 SAYS = {
     "is": "a target that this device is",
     "computes": "a format that the device computes in",
-    "weights": "the device has room for so many bytes of weights",
-    "activations": "the device has room for so many bytes of activations",
+    "weights": "the device has room for this many bytes of weights",
+    "activations": "the device has room for this many bytes of activations",
     "targets": "a target that this compiler makes programs for",
-    "drops": "a target that it no longer makes programs for",
-    "runs": "a format, and operations that it has in this format",
+    "drops": "a target that this compiler no longer makes programs for",
+    "runs": "a format, and the operations that this compiler runs in it",
 }
 _HOPPER = "nvidia.github.io, TensorRT-LLM 0.18.2, Support Matrix: Hopper"
 _MEMORY = "MLPerf Inference 4.1, NVIDIA's description of its system: 141 GB of HBM3e, for both"

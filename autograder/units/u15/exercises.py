@@ -21,7 +21,7 @@ def compiled(conditions: list[tuple], calls: list[tuple[dict, dict]]) -> list[in
     returns     the numbers of the calls that compile, in order; the first call has number 0
 
     A call compiles if no graph so far may be used for it. At most `LIMIT` graphs are compiled; a
-    call that would need one more runs without. The function may not ask `torch.compile`.
+    call that would need one more runs without a graph. Your function may not ask `torch.compile`.
 
     A size is dynamic in a graph if a graph before it was compiled for another value of it, and if
     its own value is not 0 or 1. All other sizes are static. A graph may be used if the other
@@ -54,7 +54,7 @@ def _usable(graph: tuple, conditions: list[tuple], sizes: dict, others: dict) ->
 
 @exercise("u15.repaired", unit=15, points=3, kind="inverse")
 def repaired() -> str:
-    """Write `scaled` anew, so that Dynamo captures it in fewer graphs.
+    """Rewrite `scaled`, so that Dynamo captures it in fewer graphs.
 
     returns  the text of a function `scaled(x, w)` that returns and prints what the one above does,
              for finite numbers and sizes other than 0
@@ -77,18 +77,18 @@ def repaired() -> str:
 def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
     """Write a program without changes in place.
 
-    rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a
-             copy. ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place.
-             ("z", "add", x, y) and ("z", "mul", x, y) make a new array. A name is made once
+    rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a copy.
+             ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place. ("z", "add", x,
+             y) and ("z", "mul", x, y) make a new array. Each name is made once
     returns  a program that computes the same, and for each name of `rows` the name in the new
              program that holds its numbers at the end
 
     The new program consists of "add", "mul", ("v", "slice", x, low, high), a copy of these numbers,
     and ("y", "put", x, v, low, high), a copy of x in which v stands in the place of x[low:high]. No
     name is defined twice, and names that are only read are the same arrays as in `rows`. Names in
-    `rows` are those of variables in Python, any of them. A view of a view is possible. The new
-    program has at most four rows for each row of the old one, not counting one more for each name
-    at the end.
+    `rows` may be those of any variables in Python. A view of a view is possible. The new program
+    has at most four rows for each row of the old one, not counting one more for each name at the
+    end.
     """
     now: dict[str, str] = {}  # the name of an array's value
     views: dict[str, tuple[str, int, int]] = {}  # an array, and which of its numbers
@@ -156,9 +156,9 @@ def parts(nodes: list[tuple], takes: set[str]) -> list[tuple]:
 
     Each node is in one step; all nodes that our compiler takes are in its parts, and there are as
     few parts as possible. The nodes of a part stand in an order in which they can run, and need not
-    be connected. `reads` names what the step needs from outside, and `writes` which of its nodes
-    others need, or the caller: each once, in any order. Everything that a step reads is there
-    before it runs.
+    be connected. `reads` names what the step needs from outside, and `writes` those of its nodes
+    that other steps need, or the caller: each once, in any order. Everything that a step reads is
+    there before the step runs.
     """
     ours = {name for name, op, _ in nodes if op in takes}
     operands = {name: list(dict.fromkeys(reads)) for name, _, reads in nodes}
@@ -187,7 +187,7 @@ def slow() -> Rubric:
     all new ones are as slow as without `torch.compile`, although results are right and nothing
     raises an error. Say what happens at the first requests and why it stops, why the results stay
     right all the same, and what happens to a name that comes again. Then name a change that mends
-    it, and say what its guards are. Write four to six sentences.
+    this, and say what is guarded after it. Write four to six sentences.
     """
     return Rubric(
         criteria="0.5 points: forward reads the string, so it is guarded by its value; each new "

@@ -23,18 +23,18 @@ def loops(code: str) -> list[dict[str, Any]]:
     returns  a dict for each loop, in the order of the text, with the keys below
 
     - "loop": its variable
-    - "step": by how much the variable grows, from 0; more than 1 means that a vector holds so many
-      numbers
+    - "step": by how much the variable grows, from 0; more than 1 means that a vector holds that
+      many numbers
     - "times": how often its body runs in one launch, all loops around it included
-    - "shared": whether threads share its iterations. It is if `#pragma omp for` is the line above
-      it. With `collapse(2)`, so is the loop in the line below it
-    - "loads", "stores": the pointers from which its own body loads, and to which it stores, each
-      once, in the order in which they come
+    - "shared": whether threads share its iterations. They do if the line above it is
+      `#pragma omp for`. With `collapse(2)`, the loop in the line below it is shared too
+    - "loads", "stores": the pointers from which its own body loads, and those to which it stores,
+      each once, in the order of the text
     - "reduces": "sum" if its own body has a line such as `tmp_acc0_vec = tmp_acc0_vec + tmp7`,
       "maximum" if it has one such as `tmp_acc0_vec = maximum(tmp_acc0_vec, tmp3)`, otherwise "".
       A line with `vec_reduce_all` does not count
 
-    A loop's own body is without the loops inside it.
+    A loop's own body does not include the loops inside it.
     """
     found: list[dict[str, Any]] = []
     around: list[tuple[int, dict[str, Any]]] = []  # how far to the right, and the loop
@@ -76,14 +76,15 @@ def tile(code: str, grid: Sequence[int], threads: int) -> dict[str, int]:
     code     the kernel
     grid     how many programs were launched along the axes 0, 1 and 2
     threads  how many threads each program had
-    returns  the size of each block by its name, and as "each" the numbers of the tile for a thread
+    returns  the size of each block by its name, and as "each" how many numbers of the tile a thread
+             gets
 
     The tile is as large as the product of its blocks, and divides evenly among the threads. The
     name of a block ends in BLOCK. Some sizes stand in the code, such as
     `R0_BLOCK: tl.constexpr = 128`. The others are parameters, whose sizes were chosen at the
-    launch: `xoffset = tl.program_id(0) * XBLOCK` says that the programs of axis 0 divide the
-    `xnumel` numbers of x among themselves, XBLOCK each. XBLOCK then is the least power of two with
-    which they cover all of them.
+    launch. The line `xoffset = tl.program_id(0) * XBLOCK` says that the programs of axis 0 divide
+    the `xnumel` numbers of x among themselves, XBLOCK each. XBLOCK then is the smallest power of
+    two with which the programs cover all of them.
     """
     blocks = {name: int(size) for name, size in
               re.findall(r"(\w+BLOCK): tl\.constexpr = (\d+)", code)}  # fmt: skip
@@ -112,11 +113,12 @@ def launched(text: str) -> list[tuple[str, list[str], int, int]]:
 
     Every number has 4 bytes, and arrays are read and written whole. A kernel's arguments are arrays
     in the order of its parameters: it reads what it gets as in_ptr, writes what it gets as out_ptr,
-    and does both with an in_out_ptr. A function of a library writes `out=` and reads the others.
+    and does both with an in_out_ptr. A function of a library writes `out=` and reads its other
+    arrays.
 
     The sizes of an array stand before its strides in `assert_size_stride`, in `empty_strided_cpu`
-    (or `_cuda`) and in `reinterpret_tensor`, which may be an argument; `()` is one number. After
-    `buf1 = buf0`, both names mean the same array.
+    (or `_cuda`) and in `reinterpret_tensor`, which may itself be an argument; `()` is one number.
+    After `buf1 = buf0`, both names mean the same array.
     """
     kernels, _, call = text.partition("\ndef call(")
     held: dict[str, list[str]] = {}
@@ -165,8 +167,8 @@ def _arrays(arguments: str, sizes: dict[str, int]) -> list[int]:
 @exercise("u15_lab_block.bought", unit=15, lab="block", points=3, kind="explain")
 def bought() -> Rubric:
     """What has compiling bought, and what has it not? Compare GELU with the block, on your
-    processor and on the GPU. Give launches and bytes before and after, and the ratio of your own
-    measurement with what it allows you to say. Say which part of the block Inductor left as it was,
+    processor and on the GPU. Give launches and bytes before and after, and the ratio that you
+    measured, with what it allows you to say. Say which part of the block Inductor left as it was,
     and what that means for the ratio. Then explain from its tile why the softmax kernel of the
     block takes longer on the GPU than the two kernels that it replaces, although it moves fewer
     bytes, and why this is different for 64 sentences. Write six to ten sentences.

@@ -25,10 +25,11 @@ def found(rows: list[dict[str, Any]]) -> dict[int, list[int]]:
 
     A softmax is a division of e by s, where e is an exponential and s is the sum along an axis of
     this same e. It may also be a product, in either order, of e and r, where r is 1 divided by s;
-    then its result is the product. An operation that is itself called softmax has no parts, so it
-    is {12: []}.
+    then its result is the product. An operation that is itself called softmax has no parts, so its
+    entry looks like {12: []}.
 
-    The table above has the words. Along which axis a sum runs is not asked here: that was unit 16.
+    The table above has the words of each stage. Along which axis a sum runs is not asked here; that
+    was asked in unit 16.
     """
     places = {}
     for row in rows:
@@ -66,17 +67,17 @@ def winner(log: dict[str, Any]) -> dict[str, Any]:
     log      as `LOGS` has them
     returns  the seven entries below, by name
 
-    - "trial": its number, from 1; of equally fast ones the first
+    - "trial": its number, counted from 1; the first one, if several are equally fast
     - "ratio": how many times as fast it is as the plain loops
-    - "needed": how many trials the search needed for a schedule that takes at most 1.1 times as
-      long as the fastest
+    - "needed": how many trials the search needed until it had a schedule that takes at most 1.1
+      times as long as the fastest
     - "tiles": the factors of each SamplePerfectTile, in the order of the trace
     - "unroll": the number that was sampled for `meta_schedule.unroll_explicit`
     - "jobs", "lanes": how many iterations the parallel and the vectorized loop of the tiled nest
       have; 1 where there is none
 
     The tiled nest is the one that Reorder orders. A trial of None seconds failed; it counts as a
-    trial and never wins. At least one trial of a log did not fail.
+    trial and never wins. In every log, at least one trial did not fail.
     """
     seconds = [math.inf if t["seconds"] is None else t["seconds"] for t in log["trials"]]
     best = min(seconds)
@@ -121,16 +122,16 @@ def runner(model: dict[str, Any]) -> str:
     """Write the C around TVM's kernels, for a machine without a system.
 
     model    as `about` above shows one
-    returns  C as one text; it includes nothing, and nothing is left undefined with it
+    returns  C as one text, which includes nothing and leaves nothing undefined
 
     - `main` launches the kernel of each step, in order, and returns 0; it returns 1 as soon as a
       kernel refuses
     - `arena` is an array of at most model["numbers"] floats, in which the arrays between the steps
-      lie. An array may lie where another one lay that no later step reads.
-    - `workspace` is an array of at most model["workspace"] bytes.
-      `TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if so
-      many are not free. `TVMBackendFreeWorkspace` takes back what was given last, and returns 0.
-    - `main` may be called again and again, and nothing may depend on what `arena` held before.
+      lie. An array may lie where an earlier array lay, if no later step reads the earlier one.
+    - `workspace` is an array of at most model["workspace"] bytes. `TVMBackendAllocWorkspace` gives
+      a kernel nbytes of it, at a multiple of 16, or NULL if fewer are free.
+      `TVMBackendFreeWorkspace` takes back what was given last, and returns 0.
+    - `main` may be called again and again, and no result may depend on what `arena` held before.
 
     The results are right to 0.001. Sizes in bytes are multiples of 64.
     """
@@ -183,10 +184,10 @@ int main(void) {
 @exercise("u16_lab_stages.fates", unit=16, lab="stages", points=3, kind="explain")
 def fates() -> Rubric:
     """Conclude from your tables, in six to nine sentences. What did each of the four compilers do
-    with a softmax that a library calls so, and what with one that is written out? For one layer,
-    what did the fastest schedule decide, and how do you know that this decision, and not luck, made
-    it fast? Of the bytes on the microcontroller, which are the network's, which are TVM's and which
-    are yours, and what would you make smaller first?
+    with a softmax from a library, and what with one that is written out? For one layer, what did
+    the fastest schedule decide, and how do you know that this decision, and not luck, made it fast?
+    Of the bytes on the microcontroller, which are the network's, which are TVM's and which are
+    yours, and what would you make smaller first?
     """
     return Rubric(
         criteria="1 point: XLA and Triton have only the parts, from the first stage on (XLA "

@@ -27,14 +27,14 @@ def model(seed: int) -> Graph:
     seed     a whole number; equal seeds give equal weights, and different seeds different ones
     returns  the graph, as `read` or `trace` makes it
 
-    It has one input and one output, both f32, whose sizes are numbers. It has at least 20
+    It has one input and one output, both f32, with sizes that are numbers. It has at least 20
     operations of at least 6 kinds, among them at least 3 products (`conv`, `matmul`). One run takes
     1 to 300 million floating-point operations, as `flops` counts them. The constants take at most
     20 MB. The seed changes nothing but weights. `to_onnx` can write it.
 
     For standard normal inputs, all results are finite, and another input gives another result. It
     is steady: if the input changes by a millionth of itself, no result changes by more than a
-    thousandth of the largest.
+    thousandth of the largest result.
     """
     rng = np.random.default_rng(seed)
 
@@ -62,14 +62,14 @@ def claims(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
     returns   all claims of these forms that hold, each once, in any order:
 
     ("faster", threads, system, other, by)    `other` takes at least `by` times as long
-    ("fastest", threads, system)              all others are slower
+    ("fastest", threads, system)              all other systems are slower
     ("smaller", threads, system, other, by)   `other` needs `by` times the memory
 
-    Only systems on the same number of threads are compared. Whoever has a problem, or no rounds,
-    takes part in nothing. `by` of "faster" is the lowest ratio of the interval, and above 1.02,
-    since two processes of one program can differ by 2 %. "fastest" needs "faster" against each of
-    the others, and at least one other. `by` of "smaller" is the ratio of the peaks, and at least
-    1.1, since a peak is measured once; some are unknown.
+    Only systems on the same number of threads are compared. A row with a problem, or without
+    rounds, takes part in no claim. `by` of "faster" is the lowest ratio of the interval, and must
+    be above 1.02, since two processes of one program can differ by 2 %. "fastest" needs "faster"
+    against each of the others, and at least one other. `by` of "smaller" is the ratio of the peaks,
+    and must be at least 1.1, since a peak is measured once; some peaks are unknown.
     """
     rows, found = _sound(report), []
     for one, other in permutations(rows, 2):
@@ -103,11 +103,11 @@ def scales(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
               from `fewer` threads to `more`, `system` becomes at least `by` times as much faster as
               `other` does
 
-    Systems take turns on one number of threads. Then comes the next number, and by then the machine
-    may have become slower or faster, by the same factor for all systems. No result may depend on
-    this factor. `by` is the largest number that follows from intervals of rounds that took turns,
-    and must be above 1.02. `fewer` and `more` are any two numbers of threads on which both systems
-    ran without a problem.
+    Systems take turns on one number of threads. The next number comes after that, and by then the
+    machine may have become slower or faster, by the same factor for all systems. No result may
+    depend on this factor. `by` is the largest number that follows from intervals of rounds that
+    took turns, and must be above 1.02. `fewer` and `more` are any two numbers of threads on which
+    both systems ran without a problem.
     """
     rounds = {(row["threads"], row["system"]): row["rounds"] for row in _sound(report)}
     counts, systems = {n for n, _ in rounds}, dict.fromkeys(name for _, name in rounds)
@@ -131,15 +131,16 @@ def advice(
     model     {"format": such as "int8", "operations": a list of names, "weights": bytes,
               "activations": bytes}
     facts     tuples (number, about, says, value), as above, about any devices and compilers
-    returns   if it does, the sorted numbers of all facts behind that; otherwise a word
+    returns   if it does, the sorted numbers of all facts that say so; otherwise a word
 
     The word is the first of these that is missing. "target": the device is something that the
-    compiler targets and does not drop. "format": the device computes in the model's, and the
-    compiler "runs" something in it. "operations": in this format, it runs all of them. "memory":
-    weights and activations are within the limits of the device, where a fact sets any.
+    compiler targets and does not drop. "format": the device computes in the model's format, and the
+    compiler "runs" something in that format. "operations": in this format, it runs all of them.
+    "memory": weights and activations are within the limits of the device, where a fact sets any.
 
-    Behind it are all facts about the shared targets, about this format on the device, about the
-    operations that the model has (a list with one of them is enough), and about those limits.
+    The facts that say so are all facts about the shared targets, about this format on the device,
+    about the operations that the model has (a list with one of them is enough), and about those
+    limits.
     """
     known: dict[str, dict[int, Any]] = {says: {} for says in _SAYS}
     for number, about, says, value in facts:

@@ -16,7 +16,7 @@ from lessons.u15.cache import Call, Condition
 
 NUMBERS = "the numbers of the calls that compile, in order; the first call has number 0"
 FIRST = "A call compiles if no graph so far may be used for it"
-MOST = "At most `LIMIT` graphs are compiled; a call that would need one more runs without"
+MOST = "At most `LIMIT` graphs are compiled; a call that would need one more runs without a graph"
 DYNAMIC = "A size is dynamic in a graph if a graph before it was compiled for another value of it"
 SMALL = "if its own value is not 0 or 1"
 STATIC = "All other sizes are static"
@@ -25,7 +25,7 @@ TWO = "if each dynamic size is 2 or more"
 ASKS = "what the function asks about its sizes"
 GIVEN = "for each call, the sizes of its tensor, and its other arguments"
 OTHERS = "strings and truth values that it reads"
-OUT = "The function may not ask `torch.compile`"
+OUT = "Your function may not ask `torch.compile`"
 LARGE = 2**61  # bytes may be that many, and so long an array of floats cannot be made
 CLAIM = "Say which calls make Dynamo compile a graph"
 

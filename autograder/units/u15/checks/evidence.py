@@ -51,7 +51,7 @@ def each_value_has_its_place(annotated):
                         f"{AS_SAID[name]}, or does not hold it.", program=_loop(int(place[0])),
                         got=f"{name}: {returned(place)}", spec=SAYS[name])  # fmt: skip
     if often != times:
-        raise Wrong("h is computed another number of times.", got=str(often), spec=OFTEN)
+        raise Wrong("This is not how many times h is computed.", got=str(often), spec=OFTEN)
 
 
 def _loop(number: int) -> str:

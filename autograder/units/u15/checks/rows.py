@@ -17,14 +17,14 @@ from lessons.u15.rows import Row, ran, shown
 
 VIEW = '("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a copy'
 PLACE = '("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place'
-NEW = '("z", "add", x, y) and ("z", "mul", x, y) make a new array. A name is made once'
+NEW = '("z", "add", x, y) and ("z", "mul", x, y) make a new array. Each name is made once'
 SAME = "a program that computes the same, and for each name of `rows` the name in the new program"
 ENDS = "for each name of `rows` the name in the new program that holds its numbers at the end"
 OPS = 'The new program consists of "add", "mul", ("v", "slice", x, low, high)'
 PUT = '("y", "put", x, v, low, high), a copy of x in which v stands in the place of x[low:high]'
 ONCE = "No name is defined twice"
 READ = "names that are only read are the same arrays as in `rows`"
-PYTHON = "Names in `rows` are those of variables in Python"
+PYTHON = "Names in `rows` may be those of any variables in Python"
 NESTED = "A view of a view is possible"
 FOUR = "The new program has at most four rows for each row of the old one, not counting one more"
 CLAIM = "Write a program without changes in place"

@@ -25,9 +25,9 @@ HELD = "Its operations are named in the comment above it, in the lines with `cal
 NONE = "The list is empty for a kernel in C++ and for a function of a library"
 FOUR = "Every number has 4 bytes, and arrays are read and written whole"
 ROLES = "it reads what it gets as in_ptr, writes what it gets as out_ptr, and does both"
-OUT = "A function of a library writes `out=` and reads the others"
+OUT = "A function of a library writes `out=` and reads its other arrays"
 SIZES = "The sizes of an array stand before its strides in `assert_size_stride`"
-PART = "`reinterpret_tensor`, which may be an argument; `()` is one number"
+PART = "`reinterpret_tensor`, which may itself be an argument; `()` is one number"
 ALIAS = "both names mean the same array"
 SAYS = {0: IS, 1: HELD, 2: ROLES, 3: ROLES}
 OPS: list[str] = ["mul", "add", "tanh", "_softmax", "amax", "reshape", "native_layer_norm"]
@@ -178,8 +178,9 @@ def same_rows(got: Any, due: list[tuple], text: str) -> None:
     for row, wanted in zip(mine, due, strict=True):
         if row != wanted:
             place = next((k for k in SAYS if row[k : k + 1] != wanted[k : k + 1]), 0)
-            raise Wrong(f"What is said of {wanted[0]} must be right.", program=text, got=str(row),
-                        expected=str(wanted), spec=SAYS[place] if place else ROWS)  # fmt: skip
+            raise Wrong(f"What the answer says of {wanted[0]} is not right.", program=text,
+                        got=str(row), expected=str(wanted),
+                        spec=SAYS[place] if place else ROWS)  # fmt: skip
 
 
 # How many operations the launches hold, and what they read and write together.
@@ -200,6 +201,6 @@ def launches_of_the_block(launched, text, counts, read, written, spec):
     except (TypeError, ValueError, IndexError):
         mine = returned(got)
     if mine != (counts, read, written):
-        raise Wrong("Operations of each launch, bytes read and bytes written, all together, must "
-                    "be these.", program=text, got=str(mine), spec=spec,
+        raise Wrong("The number of operations of each launch, and all bytes read and all bytes "
+                    "written, must be these.", program=text, got=str(mine), spec=spec,
                     expected=str((counts, read, written)))  # fmt: skip

@@ -24,13 +24,13 @@ LOOP = '"loop": its variable'
 STEP = '"step": by how much the variable grows, from 0; more than 1 means that a vector holds'
 TIMES = '"times": how often its body runs in one launch, all loops around it included'
 SHARED = '"shared": whether threads share its iterations'
-ABOVE = "It is if `#pragma omp for` is the line above it"
-TWO = "With `collapse(2)`, so is the loop in the line below it"
-PLACES = '"loads", "stores": the pointers from which its own body loads, and to which it stores'
+ABOVE = "They do if the line above it is `#pragma omp for`"
+TWO = "With `collapse(2)`, the loop in the line below it is shared too"
+PLACES = '"loads", "stores": the pointers from which its own body loads, and those'
 REDUCES = '"reduces": "sum" if its own body has a line such as `tmp_acc0_vec = tmp_acc0_vec + tmp7`'
 LARGEST = '"maximum" if it has one such as `tmp_acc0_vec = maximum(tmp_acc0_vec, tmp3)`'
 NOT = "A line with `vec_reduce_all` does not count"
-OWN = "A loop's own body is without the loops inside it"
+OWN = "A loop's own body does not include the loops inside it"
 POINTERS = ["in_ptr0", "in_ptr1", "in_out_ptr0", "out_ptr0", "out_ptr1", "local_buffer_data_0"]
 SHARING = {"for": 1, "for collapse(2)": 2, "single": 0, "": 0}  # loops that threads share
 SAYS = {"loop": LOOP, "step": STEP, "times": TIMES, "shared": SHARED, "loads": PLACES,
@@ -141,7 +141,7 @@ def as_it_must(loops: Any, code: str, due: list[dict[str, Any]], spec: str = "")
         raise Wrong("The answer must be a list of dicts.", program=code, got=returned(got),
                     spec=EACH)  # fmt: skip
     if [row.get("loop") for row in got] != [row["loop"] for row in due]:
-        raise Wrong("There must be a dict for each loop, in order.", program=code,
+        raise Wrong("There must be a dict for each loop, in the order of the text.", program=code,
                     got=str([row.get("loop") for row in got]),
                     expected=str([row["loop"] for row in due]), spec=LOOP)  # fmt: skip
     for number, (row, right) in enumerate(zip(got, due, strict=True)):

@@ -20,7 +20,7 @@ from lessons.u15_lab_block.text import BY_GPU, code_of
 
 SAY = "Say which tile of numbers one program of a Triton kernel holds"
 SIZE = "the size of each block by its name"
-EACH = 'as "each" the numbers of the tile for a thread'
+EACH = 'as "each" how many numbers of the tile a thread gets'
 GRID = "how many programs were launched along the axes 0, 1 and 2"
 THREADS = "how many threads each program had"
 EVENLY = "The tile is as large as the product of its blocks, and divides evenly among the threads"
@@ -28,7 +28,7 @@ ENDS = "The name of a block ends in BLOCK"
 STANDS = "Some sizes stand in the code"
 CHOSEN = "The others are parameters, whose sizes were chosen at the launch"
 DIVIDE = "says that the programs of axis 0 divide the `xnumel` numbers of x among themselves"
-LEAST = "XBLOCK then is the least power of two with which they cover all of them"
+LEAST = "XBLOCK then is the smallest power of two with which the programs cover all of them"
 
 background("u15_lab_block.tile", "code the kernel", because="what is given")
 

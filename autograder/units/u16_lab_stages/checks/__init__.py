@@ -29,7 +29,8 @@ CALLED = "An operation that is itself called softmax has no parts"
 ALL = [FIND, FORM, DIVIDED, PRODUCT, RESULT, CALLED]
 
 background("u16_lab_stages.found", "as `rows` gives them", because="what the argument is")
-background("u16_lab_stages.found", "The table above has the words", because="where to look")
+background("u16_lab_stages.found", "The table above has the words of each stage",
+           because="where to look")  # fmt: skip
 background("u16_lab_stages.found", "Along which axis a sum runs is not asked here ... unit 16",
            because="what is not asked")  # fmt: skip
 

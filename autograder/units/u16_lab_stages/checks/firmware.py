@@ -21,21 +21,21 @@ from course_lib.bridges.gxx import CppError
 from lessons.u16_lab_stages.shown import NETWORK
 
 NAME = "u16_lab_stages.runner"
-TEXT = "C as one text; it includes nothing, and nothing is left undefined with it"
+TEXT = "C as one text, which includes nothing and leaves nothing undefined"
 MAIN = "`main` launches the kernel of each step, in order, and returns 0"
 REFUSED = "it returns 1 as soon as a kernel refuses"
 ARENA = (
     '`arena` is an array of at most model["numbers"] floats, in which the arrays between the '
     "steps lie"
 )
-OVER = "An array may lie where another one lay that no later step reads"
+OVER = "An array may lie where an earlier array lay, if no later step reads the earlier one"
 ROOM = '`workspace` is an array of at most model["workspace"] bytes'
 GIVES = (
-    "`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if so "
-    "many are not free"
+    "`TVMBackendAllocWorkspace` gives a kernel nbytes of it, at a multiple of 16, or NULL if fewer "
+    "are free"
 )
 TAKES = "`TVMBackendFreeWorkspace` takes back what was given last, and returns 0"
-AGAIN = "`main` may be called again and again, and nothing may depend on what `arena` held before"
+AGAIN = "`main` may be called again and again, and no result may depend on what `arena` held before"
 RIGHT = "The results are right to 0.001"
 LONGEST = 50_000  # letters
 
@@ -52,7 +52,7 @@ def built(runner: Any, network: Network, about: dict[str, Any], values: Mapping[
         raise Wrong(f"The function must return C as one text of at most {LONGEST:,} letters.",
                     got=returned(text), spec=TEXT)  # fmt: skip
     if re.search(r"^\s*#\s*include|\bharness_|\basm\b", text, re.M):
-        raise Wrong("The text must include nothing, and has C alone.", got=text, spec=TEXT)
+        raise Wrong("The text must include nothing and be C alone.", got=text, spec=TEXT)
     return network.source(text, values, harness=True)
 
 

@@ -22,10 +22,10 @@ from lessons.u16_lab_stages.logs import LOGS
 NAME = "u16_lab_stages.winner"
 SEVEN = "the seven entries below, by name"
 ENTRIES = {
-    "trial": "its number, from 1; of equally fast ones the first",
+    "trial": "its number, counted from 1; the first one, if several are equally fast",
     "ratio": "how many times as fast it is as the plain loops",
-    "needed": "how many trials the search needed for a schedule that takes at most 1.1 times as "
-    "long as the fastest",
+    "needed": "how many trials the search needed until it had a schedule that takes at most 1.1 "
+    "times as long as the fastest",
     "tiles": "the factors of each SamplePerfectTile, in the order of the trace",
     "unroll": "the number that was sampled for `meta_schedule.unroll_explicit`",
     "jobs": "how many iterations the parallel and the vectorized loop of the tiled nest have; 1 "
@@ -38,7 +38,7 @@ ALL = ["Read from a log of MetaSchedule what its fastest schedule decided", SEVE
        "A trial of None seconds failed; it counts as a trial and never wins"]  # fmt: skip
 
 background(NAME, "as `LOGS` has them", because="what the argument is")
-background(NAME, "At least one trial of a log did not fail", because="what the logs are like")
+background(NAME, "In every log, at least one trial did not fail", because="what the logs are like")
 
 
 @st.composite
@@ -98,7 +98,7 @@ def what_the_fastest_decided(winner, given):
 
 @checks(NAME, spec=ALL[:2])
 def the_recorded_logs_as_tvm_prints_their_loops(winner):
-    """The three recorded logs, beside the loops that TVM printed of the fastest schedule."""
+    """The three recorded logs, beside the loops that TVM printed for the fastest schedule."""
     for name, log in LOGS.items():
         agrees(winner(log), log, name)
     return f"{', '.join(LOGS)}"

@@ -16,15 +16,15 @@ from autograder.check.framework import Wrong, background
 from autograder.check.shown import returned
 
 WHICH = "Does this compiler bring the model to the device, and which facts say so"
-RETURNS = "if it does, the sorted numbers of all facts behind that; otherwise a word"
+RETURNS = "if it does, the sorted numbers of all facts that say so; otherwise a word"
 FIRST = "The word is the first of these that is missing"
 TARGET = '"target": the device is something that the compiler targets and does not drop'
-FORMAT = '"format": the device computes in the model\'s, and the compiler "runs" something in it'
+FORMAT = '"format": the device computes in the model\'s format, and the compiler "runs" something'
 OPERATIONS = '"operations": in this format, it runs all of them'
 MEMORY = (
     '"memory": weights and activations are within the limits of the device, where a fact sets any'
 )
-SHARED = "Behind it are all facts about the shared targets"
+SHARED = "The facts that say so are all facts about the shared targets"
 LISTS = "about the operations that the model has (a list with one of them is enough)"
 LIMITS = "and about those limits"
 ABOUT = "as above, about any devices and compilers"

@@ -25,12 +25,12 @@ INTERVAL = (
 )
 ALL = "all claims of these forms that hold, each once, in any order"
 SAME = "Only systems on the same number of threads are compared"
-PROBLEM = "Whoever has a problem, or no rounds, takes part in nothing"
-LOWEST = '`by` of "faster" is the lowest ratio of the interval, and above 1.02'
+PROBLEM = "A row with a problem, or without rounds, takes part in no claim"
+LOWEST = '`by` of "faster" is the lowest ratio of the interval, and must be above 1.02'
 MARGIN = "two processes of one program can differ by 2 %"
 FASTEST = '"fastest" needs "faster" against each of the others, and at least one other'
-SMALLER = '`by` of "smaller" is the ratio of the peaks, and at least 1.1'
-PEAKS = "since a peak is measured once; some are unknown"
+SMALLER = '`by` of "smaller" is the ratio of the peaks, and must be at least 1.1'
+PEAKS = "since a peak is measured once; some peaks are unknown"
 FORMS = '("faster", threads, system, other, by)'
 CLAIM = (("faster", 5), ("fastest", 3), ("smaller", 5))
 UNEVEN = (1.0, 3.0, 2.0, 0.5, 2.5, 1.5, 1.0)  # what the machine did

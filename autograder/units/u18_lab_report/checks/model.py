@@ -17,7 +17,7 @@ from course_lib.ir.registry import flops
 OWN = "Make a model of your own that can be benchmarked"
 SEEDS = "equal seeds give equal weights, and different seeds different ones"
 GRAPH = "the graph, as `read` or `trace` makes it"
-ENDS = "It has one input and one output, both f32, whose sizes are numbers"
+ENDS = "It has one input and one output, both f32, with sizes that are numbers"
 SIZE = "It has at least 20 operations of at least 6 kinds"
 PRODUCTS = "among them at least 3 products (`conv`, `matmul`)"
 WORK = "One run takes 1 to 300 million floating-point operations, as `flops` counts them"
