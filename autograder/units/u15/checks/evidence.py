@@ -67,6 +67,5 @@ def _is_a_place(place: Any, wrong: Any) -> None:
         raise wrong(f"The kernel has no loop {loop}.")
     if isinstance(name, str) and "ptr" in name:
         raise wrong(f"{name} is an array. The place must name a variable.")
-    lines = _loop(int(loop))
-    if not isinstance(name, str) or not re.search(rf"\b{re.escape(name)} = ", lines):
-        raise wrong(f"No line of loop {loop} gives this variable a value.")
+    if not isinstance(name, str) or not re.search(rf"\b{re.escape(name)} = ", KERNEL):
+        raise wrong("No line of the kernel gives this variable a value.")

@@ -38,7 +38,6 @@ mutants(
     words_of_one_compiler=("return row['op'].split('.')[-1]", "return row['op'].replace("
                            "'stablehlo.', '')"),
     sums_of_stablehlo_alone=(SUM, "rows[s]['op'] in _SUM[:2]"),
-    results_alone=("return places", "return list(places)"),
 )  # fmt: skip
 
 NAMES = {kind: {words[kind] for words in WORDS.values()} - {""} for kind in WORDS["Relax"]}

@@ -11,7 +11,6 @@ NEAR = "time <= 1.1 * best"
 LONG = "kind == 'GetLoops' and order and (len(outputs) == len(order))"
 mutants(
     "u16_lab_stages.winner",
-    counts_from_nothing=("'trial': at + 1", "'trial': at"),
     the_last_of_equals=("at = seconds.index(best)", "at = max(k for k, s in enumerate(seconds) if "
                         "s == best)"),
     failed_ones_do_not_count=("for t in log['trials']]", "for t in log['trials'] if t['seconds']]"),
