@@ -26,7 +26,7 @@ TIMES = '"times": how often its body runs in one launch, all loops around it inc
 SHARED = '"shared": whether threads share its iterations'
 ABOVE = "They do if the line above it is `#pragma omp for`"
 TWO = "With `collapse(2)`, the loop in the line below it is shared too"
-PLACES = '"loads", "stores": the pointers from which its own body loads, and those'
+PLACES = '"loads", "stores": the pointers, as they are written, from which its own body loads'
 REDUCES = '"reduces": "sum" if its own body has a line such as `tmp_acc0_vec = tmp_acc0_vec + tmp7`'
 LARGEST = '"maximum" if it has one such as `tmp_acc0_vec = maximum(tmp_acc0_vec, tmp3)`'
 NOT = "A line with `vec_reduce_all` does not count"
@@ -97,7 +97,7 @@ class Kernel:
             self.loop(depth + 1, row["times"], 0)
             if self.some(1):
                 self.add(space, "tmp_acc0 = tmp_acc0 + vec_reduce_all(x + y, tmp_acc0_vec);")
-                to = self.pointer()
+                to = self.pointer(2)
                 self.add(space, f"{to}[{row['loop']}] = tmp_acc0;", row, "stores", to)
 
     def body(self, space: str, row: dict[str, Any], rest: int, end: int) -> None:
@@ -113,7 +113,7 @@ class Kernel:
         if kind:
             self.add(space, f"{acc} = {REDUCTIONS[kind].format(acc)};")
         for _ in range(self.some(2, 0 if kind else 1)):
-            to = self.pointer()
+            to = self.pointer(2)
             line = f"tmp7.store({to} + {loop});" if wide else f"{to}[{loop}] = tmp7;"
             self.add(space, line, row, "stores", to)
         if rest:
@@ -127,8 +127,8 @@ class Kernel:
         value = [f"loadu({pointer} + {at})", f"{pointer}[{at}]"][self.some(1)]
         self.add(space, f"tmp{self.some(1)} = {value};", row, "loads", pointer)
 
-    def pointer(self) -> str:
-        return self.draw(st.sampled_from(POINTERS))
+    def pointer(self, first: int = 0) -> str:
+        return self.draw(st.sampled_from(POINTERS[first:]))
 
 
 @st.composite
