@@ -34,9 +34,9 @@ def fair_rounds(timers: Sequence[Callable[[int], float]], seconds: float) -> lis
     returns  for each engine, the seconds of one run in each round: 15 rounds or more, equally many
              for all engines
 
-    In a round, every timer is called, once or more often, before the next round begins, and the
-    round's seconds are what it returned then, or the mean of that. From the first round that counts
-    on, none is left out.
+    In a round, every timer is called, once or more often, before the next round begins. An engine's
+    seconds in a round are what its timer returned then, or the mean of that. From the first round
+    that counts on, no round is left out.
 
     After timer(n), n times as many seconds have passed as it returned; no other clock knows of
     them. The clock's steps are at most a 10,000th of `seconds`. Between 1,000 and 2,000,000 runs of

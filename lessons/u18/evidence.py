@@ -18,12 +18,12 @@ from lessons.u18.machines import STEPS, Machine
 
 FAULTS = {
     "none": "the log supports the claim",
-    "cold": "runs are counted that are slow because they are the first ones",
-    "order": "the machine changed between the one engine's runs and the other's",
+    "cold": "runs are counted that are slow only because they come first",
+    "order": "the machine changed between one engine's runs and the other's",
     "clock": "the clock's steps are too large for what is measured",
     "rounds": "the rounds are too few, or too far apart, to tell",
     "work": "the two did not do the same work under the same conditions",
-    "mean": "another engine as the base of the ratios reverses the claim",
+    "mean": "taking the other engine as the base of the ratios reverses the claim",
 }
 
 
@@ -70,7 +70,7 @@ def _turns(machine: Machine, rounds: int, number: int = 5) -> list[list[float]]:
 
 def _in_turns(first: Sequence[float], second: Sequence[float]) -> list[str]:
     ratios = " ".join(f"{a / b:.2f}" for a, b in zip(first, second, strict=True))
-    return [f"{len(first)} rounds, A and B in turns, warm; ms of one of 5 runs",
+    return [f"{len(first)} rounds, A and B in turns, warm; ms of a run, the mean of 5 runs",
             f"A: {_ms(first)}", f"B: {_ms(second)}", f"A / B: {ratios}"]  # fmt: skip
 
 
@@ -95,12 +95,10 @@ def _slower() -> Log:
     slow = 1 + 3.0 * np.linspace(0, 2, STEPS)
     machine = _pair(10.0e-3, 9.7e-3, 5, slow=slow, jitter=0.01)
     a, b, again = ([machine.timed(engine, 1) for _ in range(9)] for engine in (0, 1, 0))
-    lines = ["9 runs of A, then 9 of B, then A once more; warm; ms", f"A: {_ms(a)}", f"B: {_ms(b)}",
-             f"A: {_ms(again)}"]  # fmt: skip
-    return Log(
-        lines,
-        f"A is {median(b) / median(a):.2f} times as fast as B: the medians of the first two lines.",
-    )
+    lines = ["9 runs of A, then 9 of B, then 9 of A again; warm; ms", f"A: {_ms(a)}",
+             f"B: {_ms(b)}", f"A: {_ms(again)}"]  # fmt: skip
+    times = f"{median(b) / median(a):.2f} times as fast"
+    return Log(lines, f"A is {times} as B, by the medians of the first two lines.")
 
 
 def _drift() -> Log:
@@ -128,7 +126,7 @@ def _clock() -> Log:
     machine = _pair(0.61e-3, 0.52e-3, 4, tick=1e-3, jitter=0.02)
     a, b = ([machine.timed(engine, 1) for _ in range(14)] for engine in (0, 1))
     lines = ["14 runs of each, warm; ms", f"A: {_ms(a)}", f"B: {_ms(b)}"]
-    return Log(lines, f"B is {median(a) / median(b):.1f} times as fast as A: the medians.")
+    return Log(lines, f"B is {median(a) / median(b):.1f} times as fast as A, by the medians.")
 
 
 def _means() -> Log:

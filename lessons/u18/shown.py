@@ -149,7 +149,7 @@ def misses_table(yours: Interval) -> Any:
             for kind, words in KINDS.items() for count in (7, 30)]  # fmt: skip
     heads = ["kind", "how far a round is off", "rounds", "mean ± 2 standard errors", "yours"]
     return table(
-        rows, heads, "Of 100 intervals, so many miss the true ratio (at most 5 are promised)"
+        rows, heads, "How many of 100 intervals miss the true ratio (at most 5 are promised)"
     )
 
 

@@ -107,7 +107,7 @@ def _parts(state, ours, reads):
 @pytest.mark.parametrize(
     ("mutant", "quoted"),
     [
-        ("all_sizes_are_static", "A size is dynamic in a graph if a graph before it"),
+        ("all_sizes_are_static", "A size is dynamic in a graph if an earlier graph"),
         ("a_dynamic_size_may_be_one", "if each dynamic size is 2 or more"),
         ("conditions_must_be_true", "the answer to each condition"),
         ("without_a_limit", "At most `LIMIT` graphs are compiled"),

@@ -23,8 +23,8 @@ def compiled(conditions: list[tuple], calls: list[tuple[dict, dict]]) -> list[in
     A call compiles if no graph so far may be used for it. At most `LIMIT` graphs are compiled; a
     call that would need one more runs without a graph. Your function may not ask `torch.compile`.
 
-    A size is dynamic in a graph if a graph before it was compiled for another value of it, and if
-    its own value is not 0 or 1. All other sizes are static. A graph may be used if the other
+    A size is dynamic in a graph if an earlier graph was compiled for another value of this size,
+    and if its own value is not 0 or 1. All other sizes are static. A graph may be used if the other
     arguments, the static sizes and the answer to each condition (`holds(condition, sizes)`) are
     what they were when it was compiled, and if each dynamic size is 2 or more.
     """
@@ -77,9 +77,9 @@ def repaired() -> str:
 def functional(rows: list[tuple]) -> tuple[list[tuple], dict[str, str]]:
     """Write a program without changes in place.
 
-    rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a copy.
-             ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place. ("z", "add", x,
-             y) and ("z", "mul", x, y) make a new array. Each name is made once
+    rows     ("v", "view", x, low, high) makes v a name for the numbers x[low:high], without a
+             copy. ("v", "add_", y) and ("v", "mul_", y) change the numbers of v in place.
+             ("z", "add", x, y) and ("z", "mul", x, y) make a new array. Each name is made once
     returns  a program that computes the same, and for each name of `rows` the name in the new
              program that holds its numbers at the end
 
@@ -148,8 +148,8 @@ def annotated() -> tuple[dict[str, tuple[int, str]], int]:
 def parts(nodes: list[tuple], takes: set[str]) -> list[tuple]:
     """Divide a graph between our compiler and PyTorch.
 
-    nodes    (name, op, operands), in an order in which they can run; an operand that is no node is
-             an input of the graph. The last node is the graph's output
+    nodes    (name, op, operands), in an order in which they can run; an operand that is not a node
+             is an input of the graph. The last node is the graph's output
     takes    the ops that our compiler takes
     returns  steps in the order in which they run: ("ours", names, reads, writes) for a part that
              our compiler gets as a whole, ("torch", [name], reads, writes) for any other node

@@ -183,9 +183,8 @@ def bought() -> Rubric:
         "call) and one does not (395 to 520). 1 point for the tile: 32 rows a program make 16 "
         "programs of 512 rows, for 132 multiprocessors, where eager's two kernels had 64 "
         "programs each; 64 sentences have 32,768 rows, enough for all, and then fewer bytes "
-        "count. To call this a likely cause is right: Inductor measured 1, 8 and 32 rows and kept "
-        "32, and their times were not recorded. "
-        "Half a point each where a part is missing.",
+        "count. Calling this a likely cause is right: Inductor measured 1, 8 and 32 rows and kept "
+        "32; their times were not recorded. Take off half a point for each missing part.",
         samples=(
             Sample(3, "GELU went from 9 launches to 1 and from 92 to 8.4 MB. In my rounds it was "
                    "4.4 times as fast in the middle one, and faster in 15 of 15; they lie "

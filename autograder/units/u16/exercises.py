@@ -19,12 +19,12 @@ def softmaxes(program: dict[str, dict[str, Any]]) -> dict[str, int]:
     program  the row of each value, by name, as above
     returns  the name of the result of each softmax, and its axis: {"%8": 1}
 
-    A softmax is a `divide` of e by s. The operand e is an `exponential`; it does not matter of
-    what. The operand s is the sum of this same value e along one axis, repeated along that axis
-    again by one `broadcast_in_dim` or several. In a `broadcast_in_dim`, axis k of the operand
-    becomes axis dims[k] of the result. The shape does not tell along which axis a sum is
-    repeated, because two axes may have the same length. A sum along several axes makes no softmax.
-    All axes of the inputs have two elements or more.
+    A softmax is a `divide` of e by s. The operand e is an `exponential` of any value. The operand s
+    is the sum of this same value e along one axis, repeated along that axis again by one
+    `broadcast_in_dim` or several. In a `broadcast_in_dim`, axis k of the operand becomes axis
+    dims[k] of the result. The shape does not tell along which axis a sum is repeated, because two
+    axes may have the same length. A sum along several axes does not make a softmax. All axes of the
+    inputs have two elements or more.
     """
     found = {}
     for name, row in program.items():
@@ -51,10 +51,10 @@ def dispatches(program: dict[str, dict[str, Any]]) -> list[list[str]]:
              "operands"
     returns  lists of names, one for each dispatch
 
-    Every operation but the inputs is in one list, and in no other. The rules are those of A to F
-    above that hold. Only the last value of a dispatch is read by other dispatches; the values
-    before it in the program stay inside. The lists may come in any order, and so may the names in
-    them. In these programs, an "each" has one reader at most; products and sums may have several.
+    Every operation but the inputs is in exactly one list. The rules are those of A to F above that
+    hold. Only the last value of a dispatch is read by other dispatches; the values before it stay
+    inside. The lists may come in any order, and so may the names in them. In these programs, an
+    "each" has one reader at most; products and sums may have several.
     """
     group = {name: [name] for name, row in program.items() if row["op"] != "input"}
 
@@ -83,8 +83,8 @@ def attention() -> str:
 
     `before` is what the block above computes, operation by operation, from the results of the three
     `reshape` to the last `permute_dims`; q, k and v are these results, [1, 128, 4, 64]. It uses the
-    attributes that stand there, but for the types (`out_dtype` and the constant's "float32"), which
-    may be left out.
+    attributes that stand there, except for the types (`out_dtype` and the constant's "float32"),
+    which may be left out.
 
     `after` computes the same with one `R.nn.attention` and nothing else. This operation takes
     query, key and value as [batch, tokens, heads, size] and returns such an array; its products are
@@ -115,7 +115,7 @@ def normalize() -> str:
 
     x and out have rows of n numbers. Program r reads row r and writes (v - m) / sqrt(s + 0.00001)
     for each number v of it, where m is the mean of the row, and s is the mean of (v - m)². A block
-    has BLOCK lanes, a power of two, and n or more; nothing outside of the row is read or written.
+    has BLOCK lanes, a power of two and at least n; nothing outside of the row is read or written.
 
     Each number of x is loaded once, and each of out is stored once. Results are right to 0.001,
     even where m is a thousand times as large as the root of s.
@@ -174,15 +174,15 @@ def _product(numbers: list[int]) -> int:
 
 @exercise("u16.paths", unit=16, points=2, kind="evidence")
 def paths() -> dict[str, dict[str, int]]:
-    """Fill the table of hardware and compilers from the facts above.
+    """Fill in the table of hardware and compilers from the facts above.
 
     returns  for each of DEVICES, the compilers that have a way to it, each with the number of the
              fact that says so: {"NVIDIA H200": {"XLA": 1, ...}, ...}
 
     A way means that this compiler makes code for this device. Only XLA, IREE, TVM and Triton count,
     not compilers of the maker. A device of the same maker, or one with a similar name, is another
-    device. What is under development is no way. A device to which none of the four has a way gets
-    an empty dict.
+    device. Something under development is not a way. A device to which none of the four has a way
+    gets an empty dict.
     """
     card = {"XLA": 1, "IREE": 4, "TVM": 7, "Triton": 6}
     own = ("Intel Gaudi 3", "Apple Neural Engine", "Coral Edge TPU")
@@ -192,11 +192,11 @@ def paths() -> dict[str, dict[str, int]]:
 
 @exercise("u16.advice", unit=16, points=2, kind="explain")
 def advice() -> Rubric:
-    """Two teams ask which compiler to use. One serves a transformer with a new kind of attention
-    on MI300X cards. The other puts a small convolutional network on a Cortex-M with 256 KB of
-    memory. For each, choose from your table, or what else a fact offers; cite the facts by number,
-    and name what your choice costs the team. Then say what empty rows of your table have in common,
-    and what that means for somebody who designs a chip. Write five to eight sentences.
+    """Two teams ask which compiler to use. One serves a transformer with a new kind of attention on
+    MI300X cards. The other puts a small convolutional network on a Cortex-M with 256 KB of memory.
+    For each, choose from your table or from another fact; cite the facts by number, and name what
+    your choice costs. Then say what the empty rows have in common, and what that means for somebody
+    who designs a chip. Write five to eight sentences.
     """
     return Rubric(
         criteria="0.5 points: a choice for the MI300X with its fact: Triton (6) for a "

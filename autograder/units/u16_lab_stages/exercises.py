@@ -196,12 +196,12 @@ def fates() -> Rubric:
                  "linalg.softmax, but not those of the softmax that is written out, which has "
                  "no maximum. 1 point: names tiles, jobs or lanes of one layer from the table, "
                  "and says that one search of 24 trials cannot tell a decision from luck, or "
-                 "how it could (another trial that differs in this decision only; a second "
+                 "how one could (another trial that differs in this decision only; a second "
                  "search). 1 point: of the memory, 6,144 bytes are the arena, 2,048 the "
                  "workspace, and 5,120 the input and the result; of what is constant, 14,656 "
                  "bytes are weights; names something to make smaller that the figures support "
                  "(the weights, in 8 bits; the arena; not the texts of the messages, which are "
-                 "gone once the compiler sees that nobody reads them).",
+                 "gone once the compiler sees that nothing reads them).",
         samples=(
             Sample(3, "JAX hands XLA the parts already, and XLA divides once for each row and "
                       "multiplies. TVM has R.nn.softmax in Relax, and TIR has an exponential, a "

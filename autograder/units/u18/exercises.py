@@ -35,9 +35,9 @@ def claims() -> list[tuple]:
     returns  three tuples, one of each form, in this order:
              ("faster", model, system, other, by): a run of the model takes `other` at least `by`
              times as long as `system`
-             ("overall", system, other, by): so does the geometric mean over all four models
+             ("overall", system, other, by): the same, for the geometric mean over all four models
              ("pays", model, system, other, runs): `system` takes longer to compile, but from that
-             many runs on, compiling and running together take it less time
+             many runs on, compiling and running together take less time than with `other`
 
     The systems are among `FULL.repeated()`. `by` is a number of at least 1.1, and `runs` is a whole
     number. The recorded run must support each claim. "faster" counts as supported only if the
@@ -117,7 +117,7 @@ def turns(degree: int) -> str:
     returns  a text of the letters A and B, equally many of each, at most 256 in all
 
     The machine becomes slower or faster as it runs: run number n, counted from 0, takes its true
-    time plus p(n) more, where p is a polynomial of at most this degree. Nobody knows p. Whatever it
+    time plus p(n) more, where p is a polynomial of at most this degree. Nobody knows p. Whatever p
     is, it must add the same to the sum of all runs of A as to the sum of all runs of B. For degree
     0, "AB" is right; for degree 1, "AB" is wrong, because B always runs later.
     """
@@ -126,12 +126,12 @@ def turns(degree: int) -> str:
 
 @exercise("u18.pays", unit=18, points=2, kind="number", further=True)
 def pays(compiling: dict[str, float], running: dict[str, float], runs: int) -> str:
-    """Which system should a program use that runs its model so many times and then ends?
+    """Which system should a program use that runs its model `runs` times and then ends?
 
     compiling  seconds that each system needs until its first run can begin
     running    seconds that each system then needs for a run; the same names
     runs       how often the program runs the model: a whole number, 0 or more
-    returns    exactly one name: that of the system which takes the least time in all
+    returns    exactly one name: that of the system that takes the least time in all
 
     If several take equally long, the one that comes first in `compiling` is the answer.
     """

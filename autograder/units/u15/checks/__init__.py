@@ -17,7 +17,9 @@ from lessons.u15.cache import Call, Condition
 NUMBERS = "the numbers of the calls that compile, in order; the first call has number 0"
 FIRST = "A call compiles if no graph so far may be used for it"
 MOST = "At most `LIMIT` graphs are compiled; a call that would need one more runs without a graph"
-DYNAMIC = "A size is dynamic in a graph if a graph before it was compiled for another value of it"
+DYNAMIC = (
+    "A size is dynamic in a graph if an earlier graph was compiled for another value of this size"
+)
 SMALL = "if its own value is not 0 or 1"
 STATIC = "All other sizes are static"
 SAME = "the other arguments, the static sizes and the answer to each condition"

@@ -18,7 +18,7 @@ from lessons.u15.division import Node
 Step = tuple[str, list[str], list[str], list[str]]  # who, names, reads, writes
 
 RUN = "(name, op, operands), in an order in which they can run"
-INPUT = "an operand that is no node is an input of the graph"
+INPUT = "an operand that is not a node is an input of the graph"
 OUTPUT = "The last node is the graph's output"
 STEPS = "steps in the order in which they run"
 PART = '("ours", names, reads, writes) for a part that our compiler gets as a whole'

@@ -21,12 +21,12 @@ from lessons.u16.stablehlo import SMALL, Program, parsed, shown
 FIND = "Find every softmax of a StableHLO program"
 FORM = "the name of the result of each softmax, and its axis"
 DIVIDE = "A softmax is a `divide` of e by s"
-EXPONENTIAL = "The operand e is an `exponential`; it does not matter of what"
+EXPONENTIAL = "The operand e is an `exponential` of any value"
 SAME = "The operand s is the sum of this same value e along one axis"
 REPEATED = "repeated along that axis again by one `broadcast_in_dim` or several"
 DIMS = "axis k of the operand becomes axis dims[k] of the result"
 SHAPE = "The shape does not tell along which axis a sum is repeated"
-ONE = "A sum along several axes makes no softmax"
+ONE = "A sum along several axes does not make a softmax"
 ALL = [FIND, FORM, DIVIDE, EXPONENTIAL, SAME, REPEATED, DIMS, SHAPE, ONE]
 
 background("u16.softmaxes", "the row of each value, by name, as above",
@@ -241,7 +241,7 @@ def as_it_must(softmaxes: Any, program: Program, due: dict[str, int],
         if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
             raise wrong("An axis must be a whole number.", name, got=returned(axis), spec=FORM)
         if axis != due[name]:
-            raise wrong(f"The axis of {name} is another one.", name, got=str(axis),
+            raise wrong(f"This is not the axis of {name}.", name, got=str(axis),
                         expected=str(due[name]), spec=FORM)  # fmt: skip
     for name in due:
         if name not in got:

@@ -16,10 +16,10 @@ from lessons.u16.dispatches import EVIDENCE, RECORDED, Case, braces, in_order, s
 
 GROUP = "Group the operations of a program as IREE forms dispatches"
 LISTS = "lists of names, one for each dispatch"
-ONCE = "Every operation but the inputs is in one list, and in no other"
+ONCE = "Every operation but the inputs is in exactly one list"
 RULES = "The rules are those of A to F above that hold"
 LAST = "Only the last value of a dispatch is read by other dispatches"
-INSIDE = "the values before it in the program stay inside"
+INSIDE = "the values before it stay inside"
 ORDER = "The lists may come in any order, and so may the names in them"
 
 background("u16.dispatches", "the row of each value, by name: its", because="what the argument is")

@@ -67,7 +67,7 @@ def as_it_must(schedule: Any, loops: list[Row]) -> None:
         raise wrong(f"The schedule cannot be applied: {error}.", got=got, spec=TEXT) from None
     if [row[:3] for row in made] != loops:
         text = "\n".join(str(row[:3]) for row in made)
-        raise wrong("The loops are other ones.", got=f"{got}\n\n{text}", spec=SAME)
+        raise wrong("The loops must be those of the rows.", got=f"{got}\n\n{text}", spec=SAME)
     for k, (axis, _, _, stride) in enumerate(made):
         due = math.prod(e for name, e, _ in loops[k + 1 :] if name == axis)
         if stride != due:

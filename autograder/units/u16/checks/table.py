@@ -13,13 +13,13 @@ from autograder.check.framework import Wrong, checks, ours
 from autograder.check.shown import returned
 from lessons.u16.hardware import COMPILERS, DEVICES, FACTS
 
-FILL = "Fill the table of hardware and compilers from the facts above"
+FILL = "Fill in the table of hardware and compilers from the facts above"
 EACH = "for each of DEVICES, the compilers that have a way to it"
 NUMBER = "each with the number of the fact that says so"
 WAY = "A way means that this compiler makes code for this device"
 FOUR = "Only XLA, IREE, TVM and Triton count, not compilers of the maker"
 OTHER = "A device of the same maker, or one with a similar name, is another device"
-LATER = "What is under development is no way"
+LATER = "Something under development is not a way"
 EMPTY = "A device to which none of the four has a way gets an empty dict"
 
 

@@ -31,7 +31,7 @@ TWO = "a text with two functions, `before(q, k, v)` and `after(q, k, v)`"
 BEFORE = ("`before` is what the block above computes, operation by operation, from the results of "
           "the three `reshape` to the last `permute_dims`")  # fmt: skip
 RESULTS = "q, k and v are these results, [1, 128, 4, 64]"
-ATTRIBUTES = ("It uses the attributes that stand there, but for the types (`out_dtype` and the "
+ATTRIBUTES = ("It uses the attributes that stand there, except for the types (`out_dtype` and the "
               "constant's \"float32\"), which may be left out")  # fmt: skip
 AFTER = "`after` computes the same with one `R.nn.attention` and nothing else"
 LAYOUT = ("This operation takes query, key and value as [batch, tokens, heads, size] and returns "
@@ -65,7 +65,7 @@ def rewritten(attention: Any, shapes: Any, rng: np.random.Generator, blocks: Any
     try:
         pattern = expression(text, "before")
     except ValueError as error:
-        raise wrong(f"`before` is not made of operations of R: {error}.", spec=BEFORE) from None
+        raise wrong(f"`before` must be made of operations of R: {error}.", spec=BEFORE) from None
     for title, block in blocks.items():
         whole = expression(block, "main")
         if not (count := matches(pattern, whole)):
@@ -129,7 +129,7 @@ TEXT = "the text of a function `normalize(out, x, n, BLOCK: tl.constexpr)`"
 ROWS = "x and out have rows of n numbers"
 EACH = "Program r reads row r and writes (v - m) / sqrt(s + 0.00001) for each number v of it"
 MEANS = "m is the mean of the row, and s is the mean of (v - m)²"
-BLOCKS = "A block has BLOCK lanes, a power of two, and n or more"
+BLOCKS = "A block has BLOCK lanes, a power of two and at least n"
 INSIDE = "nothing outside of the row is read or written"
 ONCE = "Each number of x is loaded once, and each of out is stored once"
 RIGHT = "Results are right to 0.001, even where m is a thousand times as large as the root of s"

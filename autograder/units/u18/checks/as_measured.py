@@ -13,8 +13,8 @@ from autograder.check.framework import Wrong
 from lessons.u18.machines import Call, Machine
 
 TURN = "In a round, every timer is called, once or more often, before the next round begins"
-RETURNED = "the round's seconds are what it returned then, or the mean of that"
-NONE_OUT = "From the first round that counts on, none is left out"
+RETURNED = "An engine's seconds in a round are what its timer returned then, or the mean of that"
+NONE_OUT = "From the first round that counts on, no round is left out"
 COLD = "At first, until it has run for up to a 50th of `seconds`, an engine is slow"
 ONE_RUN = "the seconds of one run in each round"
 EXACTLY = 1e-6  # of a number, in which nothing is added up that would round it by more

@@ -69,7 +69,7 @@ def few_rounds_tell_nothing(interval):
         (one,) = drawn_of(np.random.default_rng(count), [count], 1)
         low, high = bounds(interval, one)
         if low > 0 or high < math.inf:
-            raise Wrong(f"{count} rounds cannot tell so much.", program=_list(one.ratios),
+            raise Wrong(f"{count} rounds cannot tell that much.", program=_list(one.ratios),
                         got=f"{low:g} to {high:g}", expected="0.0 to inf", spec=FEW)  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def each_log_has_its_word(faults):
 
 THREE = "three tuples, one of each form, in this order"
 FASTER = "a run of the model takes `other` at least `by` times as long as `system`"
-OVERALL = "so does the geometric mean over all four models"
+OVERALL = "the same, for the geometric mean over all four models"
 PAYS = "`system` takes longer to compile, but from that many runs on"
 NUMBERS = "`by` is a number of at least 1.1, and `runs` is a whole number"
 SUPPORT = "The recorded run must support each claim"
@@ -204,11 +204,11 @@ def balanced(turns: Any, degree: int) -> None:
 
 # ── which system pays ──
 
-WHO = "Which system should a program use that runs its model so many times and then ends"
+WHO = "Which system should a program use that runs its model `runs` times and then ends"
 TIMES = "seconds that each system then needs for a run; the same names"
 BEGIN = "seconds that each system needs until its first run can begin"
 OFTEN = "how often the program runs the model: a whole number, 0 or more"
-NAME = "exactly one name: that of the system which takes the least time in all"
+NAME = "exactly one name: that of the system that takes the least time in all"
 TIES = "If several take equally long, the one that comes first in `compiling` is the answer"
 
 
@@ -248,7 +248,7 @@ def the_least_in_all(pays, given):
             if got != name:
                 tied = totals[got] == least
                 raise Wrong(
-                    "Another one comes first." if tied else "Another one takes less time.",
+                    "Another system comes first." if tied else "Another system takes less time.",
                     program=call,
                     got=f"{got}: {totals[got]:.10g} s",
                     expected=f"{name}: {total:.10g} s",
