@@ -1,6 +1,6 @@
 """Tables and texts of the lab, made with the student's own functions.
 
-    annotated(code, loops)                  C++ with what each loop does beside its head
+    annotated(code, loops)                  C++ with what each loop does below its head
     launches_table(text, launched, title)   a row for each launch of a text
     tiles_table(tile)                       the tiles of the block's kernels on the GPU
     bytes_table(launched), gpu_table()      before and after: launches and bytes, times
@@ -15,24 +15,24 @@ from typing import Any
 
 from course_lib.draw.plots.table import table
 from lessons.u15_lab_block.eager import eager
-from lessons.u15_lab_block.text import BY_GPU, code_of, cpp
+from lessons.u15_lab_block.text import BY_GPU, SHAPES, code_of, cpp
 
 KERNELS: dict[str, list[list[Any]]] = BY_GPU.data("kernels")  # name, microseconds, grid, threads
 MANY: dict[str, list[list[Any]]] = BY_GPU.data("64 sentences")
 MS: dict[str, dict[str, float]] = BY_GPU.data("ms")
+# How many programs the softmax of the block had along each axis, and how many threads each had.
+SOFTMAX = next((tuple(row[2]), row[3]) for row in KERNELS["block, compiled"] if "softmax" in row[0])
 PRODUCTS = ("addmm", "bmm", "mm")
 Launched = Callable[[str], list[tuple[str, list[str], int, int]]]
 
 
 def annotated(code: str, loops: Callable[[str], list[dict[str, Any]]]) -> str:
-    """The kernel with a note beside the head of each loop."""
+    """The kernel with a note below the head of each loop."""
     rows, lines = iter(loops(code)), []
     for line in code.rstrip().splitlines():
+        lines.append(line)
         if line.lstrip().startswith("for("):
-            row = next(rows)
-            lines.append(f"{line:<52}// {_note(row)}")
-        else:
-            lines.append(line)
+            lines.append(f"{line.partition('for(')[0]}    // {_note(next(rows))}")
     return "\n".join(lines)
 
 
@@ -100,17 +100,17 @@ def bytes_table(launched: Launched) -> Any:
             parts = [[row for row in side if (row[0].split(".")[-1] in PRODUCTS)
                       == (what == "products")] for side in sides]  # fmt: skip
             if any(parts):
-                label = name if name == "gelu" else f"{name}: {what}"
+                label = f"{name}, f32{[*SHAPES[name]]}" + f": {what}" * (name == "block")
                 rows.append([label, *map(len, parts), *map(megabytes, parts)])
     heads = ["program", "launches, eager", "compiled", "moved, eager (MB)", "compiled (MB)"]
-    return table(rows, heads)
+    return table(rows, heads, "both programs on this processor")
 
 
 def gpu_table() -> Any:
     """Times of all kernels on the GPU, and of a whole call."""
     rows = []
     for name, key, both in (
-        ("gelu", "gelu", (KERNELS["gelu, eager"], KERNELS["gelu, compiled"])),
+        ("gelu, f32[8, 1024, 4096]", "gelu", (KERNELS["gelu, eager"], KERNELS["gelu, compiled"])),
         ("block, 1 sentence", "block", (KERNELS["block, eager"], KERNELS["block, compiled"])),
         ("block, 64 sentences", "block_b64", (MANY["eager"], MANY["compiled"])),
     ):

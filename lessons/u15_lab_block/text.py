@@ -78,10 +78,10 @@ def _cpp(part: str) -> Iterator[str]:
     depths: list[int] = []
     for line in body.splitlines():
         depth, words = len(line) - len(line.lstrip()), line.strip()
+        while depths and depth <= depths[-1] and words not in ("", "{"):  # `}` ends a loop
+            depths.pop()
         if NOISE.search(words):
             continue
-        while depths and depth <= depths[-1]:
-            depths.pop()
         yield "    " * len(depths) + _shorter(words)
         if words.startswith("for"):
             depths.append(depth)

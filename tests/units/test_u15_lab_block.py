@@ -32,9 +32,15 @@ def test_inductor_writes_what_is_recorded_whatever_this_processor_is():
     import torch
 
     assert for_avx512(*text.program("block")) == text.BY_INDUCTOR["block"]
-    function, shapes = others()["attention"]
-    now = for_avx512(function, *(torch.zeros(shape) for shape in shapes))
-    assert now == hidden.BY_INDUCTOR["attention"]
+    for name in ("attention", "sums of columns"):
+        function, shapes = others()[name]
+        now = for_avx512(function, *(torch.zeros(shape) for shape in shapes))
+        assert now == hidden.BY_INDUCTOR[name]
+
+
+def test_a_line_behind_a_loop_is_not_in_it():
+    code = text.code_of(hidden.BY_INDUCTOR["sums of columns"], "cpp_fused_mul_sum_0")
+    assert [row["stores"] for row in OURS["loops"](code)] == [["out_ptr0"], []]
 
 
 @pytest.mark.usefixtures("gxx")

@@ -28,8 +28,8 @@ def loops(code: str) -> list[dict[str, Any]]:
     - "times": how often its body runs in one launch, all loops around it included
     - "shared": whether threads share its iterations. They do if the line above it is
       `#pragma omp for`. With `collapse(2)`, the loop in the line below it is shared too
-    - "loads", "stores": the pointers from which its own body loads, and those to which it stores,
-      each once, in the order of the text
+    - "loads", "stores": the pointers, as they are written, from which its own body loads (with
+      `loadu` or as `p[x0]`), and those to which it stores, each once, in the order of the text
     - "reduces": "sum" if its own body has a line such as `tmp_acc0_vec = tmp_acc0_vec + tmp7`,
       "maximum" if it has one such as `tmp_acc0_vec = maximum(tmp_acc0_vec, tmp3)`, otherwise "".
       A line with `vec_reduce_all` does not count
@@ -106,7 +106,7 @@ def launched(text: str) -> list[tuple[str, list[str], int, int]]:
              bytes it reads and writes
 
     A launch is a call of a kernel that is defined above, in Triton by its method `run`, or of a
-    function such as "extern_kernels.addmm". A kernel may be launched several times, or not at all.
+    function of `extern_kernels`, such as "extern_kernels.addmm". A kernel may be launched several times, or not at all.
     Its operations are named in the comment above it, in the lines with `call_function`, in order:
     of `target=torch.ops.aten.mul.Tensor`, the name is "mul". The list is empty for a kernel in C++
     and for a function of a library.
@@ -167,7 +167,7 @@ def _arrays(arguments: str, sizes: dict[str, int]) -> list[int]:
 @exercise("u15_lab_block.bought", unit=15, lab="block", points=3, kind="explain")
 def bought() -> Rubric:
     """What has compiling bought, and what has it not? Compare GELU with the block, on your
-    processor and on the GPU. Give launches and bytes before and after, and the ratio that you
+    processor and on the GPU, there for one sentence and for 64. Give launches and bytes before and after, and the ratio that you
     measured, with what it allows you to say. Say which part of the block Inductor left as it was,
     and what that means for the ratio. Then explain from its tile why the softmax kernel of the
     block takes longer on the GPU than the two kernels that it replaces, although it moves fewer
@@ -183,8 +183,8 @@ def bought() -> Rubric:
         "call) and one does not (395 to 520). 1 point for the tile: 32 rows a program make 16 "
         "programs of 512 rows, for 132 multiprocessors, where eager's two kernels had 64 "
         "programs each; 64 sentences have 32,768 rows, enough for all, and then fewer bytes "
-        "count. Calling this a likely cause is right, because nobody measured another XBLOCK. "
-        "Take off half a point for each part that is missing.",
+        "count. Calling this a likely cause is right: Inductor measured 1, 8 and 32 rows and kept "
+        "32; their times were not recorded. Take off half a point for each missing part.",
         samples=(
             Sample(3, "GELU went from 9 launches to 1 and from 92 to 8.4 MB. In my rounds it was "
                    "4.4 times as fast in the middle one, and faster in 15 of 15; they lie "

@@ -13,26 +13,22 @@ from autograder.check.framework import alternatives, equivalent, mutants
 # ── launches ──
 
 NAME, LOOPS, TILE = (f"u15_lab_block.{name}" for name in ("launched", "loops", "tile"))
-CALLED = "rows.append((called[1], held.get(called[1], []),"
-AMONG = ("[sizes[name] if name else _bytes(own) for own, _, name in re.findall(pattern, "
-         "arguments)]")  # fmt: skip
 
 mutants(
     NAME,
     definitions_not_launches=lambda text: [*{row[0]: row for row in _rows(text)}.values()],
     kernels_alone=lambda text: [row for row in _rows(text) if "." not in row[0]],
-    short_names=(CALLED, CALLED.replace("(called[1]", "(called[1].split('.')[-1]")),
+    short_names=("((called[1], held", "((called[1].split('.')[-1], held"),
     keeps_earlier_operations=("held[made[1]], found = (found, [])", "held[made[1]] = [*found]"),
     each_operation_once=("= (found, [])", "= ([*dict.fromkeys(found)], [])"),
-    inputs_too=(r"call_function\\[target=torch\\.ops\\.aten\\.(\\w+)", r"%(\\w+?)_\\d+ :"),
     numbers_not_bytes=("return 4 * prod", "return prod"),
     in_out_is_written=("if role != 'out'", "if role == 'in'"),
     in_out_is_read=("if role != 'in'", "if role == 'out'"),
-    exchanged=lambda text: [(n, ops, w, r) for n, ops, r, w in _rows(text)],
-    libraries_read_alone=("['in'] * (len(arrays) - 1) + ['out']", "['in'] * len(arrays)"),
-    parts_as_large_as_the_whole=(AMONG, r"[sizes[n] for n in re.findall('(?:arg|buf)\\d\\w*', "
-                                        "arguments)]"),
+    parts_as_large_as_the_whole=("f'reinterpret_tensor", "f'another_tensor"),
     strides_as_sizes=("_bytes(own) for own, _, name", "_bytes(own) for _, own, name"),
+    parts_for_libraries_alone=("_arrays(called[2],", "_arrays(called[2] if '.' in called[1] else "
+                               "called[2].replace('reinterpret', 'another'),"),
+    letters_alone=(r"aten\\.(\\w+)", r"aten\\.([a-z_]+)"),
     a_single_number_is_nothing=("return 4 * prod(", "return (len(sizes) > 0) * 4 * prod("),
 )  # fmt: skip
 
@@ -47,15 +43,14 @@ def _rows(text):
 
     def size(node):
         if isinstance(node, ast.Call):
-            return 4 * prod(ast.literal_eval(node.args[1]))
+            # Sizes come second, but for an empty array they come first.
+            return 4 * prod(ast.literal_eval(node.args["empty" not in ast.unparse(node.func)]))
         return known.get(node.id) if isinstance(node, ast.Name) else None
 
     for line in call.body:
         value = line.value
         name = ast.unparse(value.func).removesuffix(".run") if isinstance(value, ast.Call) else ""
-        if isinstance(line, ast.Assign) and name.startswith("empty_strided"):
-            known[line.targets[0].id] = 4 * prod(ast.literal_eval(value.args[0]))
-        elif isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
+        if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
             known[line.targets[0].id] = size(value)
         elif name == "assert_size_stride":
             known[value.args[0].id] = size(value)
@@ -93,7 +88,6 @@ mutants(
     times_of_its_own_head=(" * (around[-1][1]['times'] if around else 1)", ""),
     numbers_not_iterations=("-(-end // step)", "end"),
     the_rest_is_lost=("-(-end // step)", "(end // step)"),
-    shared_if_outermost=("'shared': shared > 0", "'shared': not around"),
     single_is_shared=("startswith('#pragma omp for')", "startswith('#pragma omp')"),
     collapse_is_ignored=("2 if 'collapse(2)' in words else 1", "1"),
     shared_for_ever=("shared -= 1", "pass"),
@@ -101,13 +95,12 @@ mutants(
                              "[_read(words, row) for _, row in around]"),
     lines_of_the_last_loop=("_read(words, around[-1][1])", "_read(words, found[-1])"),
     vector_loads_alone=(r"= (\\w+)\\['", r"= (\\b$)'"),
-    vector_stores_alone=(r"|^(\\w+)\\['", r"|^(\\b$)'"),
-    each_time=("list(dict.fromkeys([*loop[key], pointer[1] or pointer[2]]))",
-               "[*loop[key], pointer[1] or pointer[2]]"),
     the_lanes_at_the_end=(" and 'vec_reduce_all' not in words", ""),
-    every_addition=("words.startswith(f'{to[1]} = {start}')",
-                    "words.startswith(f'{to[1]} = ')"),
-    no_maximum=("('maximum', f'maximum({to[1]}, ')", "('sum', f'maximum({to[1]}, ')"),
+    every_maximum=("for key, pattern in", "if ' = maximum(' in words:\n        loop['reduces'] = "
+                                          "'maximum'\n    for key, pattern in"),
+    products_are_sums=("words.startswith(f'{to[1]} = {start}')",
+                       "kind == 'sum' or words.startswith(f'{to[1]} = {start}')"),
+    named_by_depth=("'loop': head[1]", "'loop': f'x{len(around)}'"),
 )  # fmt: skip
 
 
@@ -158,20 +151,13 @@ mutants(
     TILE,
     what_each_program_gets=("while size * grid[int(axis)] < int(count):\n            size *= 2",
                             "size = -(-int(count) // grid[int(axis)])"),
-    below=("< int(count)", "<= int(count)"),
-    all_numbers_of_x=("size * grid[int(axis)] < int(count)", "size < int(count)"),
     always_axis_0=("grid[int(axis)]", "grid[0]"),
-    every_program_of_the_grid=("grid[int(axis)]", "prod(grid)"),
+    axis_of_the_letter=("grid[int(axis)]", "grid['XYZ'.find(name[0])]"),
+    r0_alone=(r"(\\w+BLOCK): tl", "(R0_BLOCK): tl"),
+    what_the_numbers_need=("{name: int(size) for", "{name: 1 << (int(re.search(name[:3].lower() + "
+                           r"'numel = (\\d+)', code)[1]) - 1).bit_length() for"),
     always_x=("{name[0].lower()}numel", "xnumel"),
-    only_what_stands_there=lambda code, grid, threads: {
-        name: size for name, size in _tile(code, grid, threads).items() if name[0] in "Re"
-    },
-    only_what_is_chosen=lambda code, grid, threads: {
-        name: size for name, size in _tile(code, grid, threads).items() if name[0] != "R"
-    },
     for_a_program=("prod(blocks.values()) // threads", "prod(blocks.values())"),
-    for_a_warp=("prod(blocks.values()) // threads", "prod(blocks.values()) // (threads // 32)"),
-    in_warps=lambda code, grid, threads: _tile(code, grid, max(1, threads // 32)),
 )  # fmt: skip
 
 
@@ -180,9 +166,9 @@ def _tile(code, grid, threads):
             re.findall(r"(\w+BLOCK): tl.constexpr = (\d+)", code)}  # fmt: skip
     for line in code.splitlines():
         if found := re.search(r"program_id\((\d)\) \* (\w)BLOCK", line):
-            axis, letter = int(found[1]), found[2]
-            count = int(re.search(rf"{letter.lower()}numel = (\d+)", code)[1])
-            tile[f"{letter}BLOCK"] = 2 ** max(0, ceil(log2(ceil(count / grid[axis]))))
+            count = int(re.search(rf"{found[2].lower()}numel = (\d+)", code)[1])
+            size = ceil(count / grid[int(found[1])])
+            tile[f"{found[2]}BLOCK"] = 2 ** max(0, ceil(log2(size)))
     return {**tile, "each": prod(tile.values()) / threads}
 
 

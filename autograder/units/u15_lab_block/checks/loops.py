@@ -26,13 +26,15 @@ TIMES = '"times": how often its body runs in one launch, all loops around it inc
 SHARED = '"shared": whether threads share its iterations'
 ABOVE = "They do if the line above it is `#pragma omp for`"
 TWO = "With `collapse(2)`, the loop in the line below it is shared too"
-PLACES = '"loads", "stores": the pointers from which its own body loads, and those'
+PLACES = '"loads", "stores": the pointers, as they are written, from which its own body loads'
 REDUCES = '"reduces": "sum" if its own body has a line such as `tmp_acc0_vec = tmp_acc0_vec + tmp7`'
 LARGEST = '"maximum" if it has one such as `tmp_acc0_vec = maximum(tmp_acc0_vec, tmp3)`'
 NOT = "A line with `vec_reduce_all` does not count"
 OWN = "A loop's own body does not include the loops inside it"
 POINTERS = ["in_ptr0", "in_ptr1", "in_out_ptr0", "out_ptr0", "out_ptr1", "local_buffer_data_0"]
 SHARING = {"for": 1, "for collapse(2)": 2, "single": 0, "": 0}  # loops that threads share
+REDUCTIONS = {"": "", "sum": "{0} + tmp7", "max": "maximum({0}, tmp7)",
+              "min": "minimum({0}, tmp7)", "prod": "{0} * tmp7"}  # fmt: skip
 SAYS = {"loop": LOOP, "step": STEP, "times": TIMES, "shared": SHARED, "loads": PLACES,
         "stores": PLACES, "reduces": REDUCES}  # fmt: skip
 
@@ -45,6 +47,7 @@ class Kernel:
 
     draw: DrawFn
     lanes: int
+    first: int  # the outermost loop is over x0, x1 or x2
     lines: list[str] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
 
@@ -72,10 +75,11 @@ class Kernel:
         space, last = "    " * depth, depth == 2 or (shared < 2 and self.some(2) == 0)
         step = self.draw(st.sampled_from([self.lanes, self.lanes, 1])) if last else 1
         end = self.draw(st.sampled_from([1, 2, 3, 7, 16, 45])) * [1, step][self.some(1)]
-        row = {"loop": f"x{depth}", "step": step, "times": around * -(-end // step),
-               "shared": shared > 0, "loads": [], "stores": [], "reduces": ""}  # fmt: skip
+        x = f"x{self.first + depth}"
+        row = {"loop": x, "step": step, "times": around * -(-end // step), "shared": shared > 0,
+               "loads": [], "stores": [], "reduces": ""}  # fmt: skip
         self.rows.append(row)
-        self.add(space, f"for(x{depth}=0; x{depth}<{end}; x{depth}+={step})")
+        self.add(space, f"for({x}=0; {x}<{end}; {x}+={step})")
         if last:
             self.body(space + "    ", row, end % step, end)
         elif shared == 2 or self.some(3) == 0:  # one loop inside, and nothing else
@@ -93,41 +97,45 @@ class Kernel:
             self.loop(depth + 1, row["times"], 0)
             if self.some(1):
                 self.add(space, "tmp_acc0 = tmp_acc0 + vec_reduce_all(x + y, tmp_acc0_vec);")
-                to = self.pointer()
-                self.add(space, f"{to}[x{depth}] = tmp_acc0;", row, "stores", to)
+                to = self.pointer(2)
+                self.add(space, f"{to}[{row['loop']}] = tmp_acc0;", row, "stores", to)
 
     def body(self, space: str, row: dict[str, Any], rest: int, end: int) -> None:
-        """Loads, a sum or a maximum or neither, and stores; again, if the last numbers are few."""
+        """Loads, a reduction or none, and stores; much the same again, if there is a rest."""
         first, (loop, wide) = len(self.lines), (row["loop"], row["step"] > 1)
         for _ in range(self.some(3, 1)):
             self.load(space, row)
-        self.lines += [f"{space}tmp7 = tmp1 - tmp0;", f"{space}tmp8 = tmp7 + tmp1;"]
-        row["reduces"] = kind = self.draw(st.sampled_from(["", "sum", "maximum"]))
+        self.lines += [f"{space}tmp7 = tmp1 - tmp0;", f"{space}tmp8 = tmp7 + tmp1;",
+                       f"{space}tmp9 = maximum(tmp7, tmp8);"]  # fmt: skip
+        kind = self.draw(st.sampled_from([*REDUCTIONS]))
         acc = f"tmp_acc{self.some(1)}{'_vec' * wide}"
+        row["reduces"] = {"sum": "sum", "max": "maximum"}.get(kind, "")
         if kind:
-            self.add(space, f"{acc} = {f'{acc} + ' if kind == 'sum' else f'maximum({acc}, '}"
-                            f"tmp7{')' * (kind == 'maximum')};")  # fmt: skip
+            self.add(space, f"{acc} = {REDUCTIONS[kind].format(acc)};")
         for _ in range(self.some(2, 0 if kind else 1)):
-            to = self.pointer()
+            to = self.pointer(2)
             line = f"tmp7.store({to} + {loop});" if wide else f"{to}[{loop}] = tmp7;"
             self.add(space, line, row, "stores", to)
         if rest:
-            again = [line for line in self.lines[first:] if "acc" not in line]
+            masked = f"{kind}_masked_reduce({acc}, tmp7, {rest})"
+            again = [f"{space}{acc} = {masked};" if "acc" in line else line
+                     for line in self.lines[first:]]  # fmt: skip
             self.lines += [f"{space}// the rest, {loop} from {end - rest}", *again]
 
     def load(self, space: str, row: dict[str, Any]) -> None:
-        pointer = self.pointer()
-        value = [f"loadu({pointer} + x1 + 45*x0)", f"{pointer}[x0]"][self.some(1)]
+        pointer, at = self.pointer(), row["loop"]
+        value = [f"loadu({pointer} + {at})", f"{pointer}[{at}]"][self.some(1)]
         self.add(space, f"tmp{self.some(1)} = {value};", row, "loads", pointer)
 
-    def pointer(self) -> str:
-        return self.draw(st.sampled_from(POINTERS))
+    def pointer(self, first: int = 0) -> str:
+        return self.draw(st.sampled_from(POINTERS[first:]))
 
 
 @st.composite
 def drawn(draw: DrawFn, most: int = 2) -> Kernel:
     """A kernel of up to `most` nests, each up to three loops deep."""
-    kernel = Kernel(draw, draw(st.sampled_from([4, 8, 16])), ["out_ptr0 = in_out_ptr0;"])
+    lanes, first = draw(st.sampled_from([4, 8, 16])), draw(st.integers(0, 2))
+    kernel = Kernel(draw, lanes, first, ["out_ptr0 = in_out_ptr0;"])
     kernel.lines.append("#pragma omp parallel num_threads(2)")
     for _ in range(draw(st.integers(1, most))):
         kernel.nest()

@@ -30,6 +30,8 @@ CHOSEN = "The others are parameters, whose sizes were chosen at the launch"
 DIVIDE = "says that the programs of axis 0 divide the `xnumel` numbers of x among themselves"
 LEAST = "XBLOCK then is the smallest power of two with which the programs cover all of them"
 
+KINDS = ["X", "Y X", "Z Y X", "X R0_", "Y X R0_", "X R0_ R1_", "R0_"]
+
 background("u15_lab_block.tile", "code the kernel", because="what is given")
 
 
@@ -47,21 +49,21 @@ class Launch(NamedTuple):
 
 @st.composite
 def drawn(draw: DrawFn) -> Launch:
-    """A kernel over one axis, over two, or with an axis of which each program has all."""
-    kind = draw(st.sampled_from(["X", "XY", "X R0_", "YX R0_", "R0_"]))
+    """A kernel over one to three axes, or with dimensions of which each program has all."""
     blocks, grid, lines = {}, [1, 1, 1], []
-    for word in [*kind.split()[0].replace("R0_", ""), *["R0_"] * ("R0_" in kind)]:
+    axes = dict(zip("XYZ", draw(st.permutations(range(3))), strict=True))
+    for word in draw(st.sampled_from(KINDS)).split():
         size = blocks[f"{word}BLOCK"] = 2 ** draw(st.integers(0, 10))
-        many, name, axis = 1, word.lower(), "XY".find(word)  # x is along axis 0
-        if word == "R0_":
-            made = [f"{word}BLOCK: tl.constexpr = {size}"]
+        many, least, name = 1, 1, word.lower()
+        if word in axes:
+            many = grid[axes[word]] = draw(st.sampled_from([1, 2, 3, 5, 16, 100, 4096]))
+            least = max(many * size // 2, (many - 1) * size) + 1
+            made = [f"{name}offset = tl.program_id({axes[word]}) * {word}BLOCK"]
         else:
-            many = grid[axis] = draw(st.sampled_from([1, 2, 3, 5, 16, 100, 4096]))
-            made = [f"{name}offset = tl.program_id({axis}) * {word}BLOCK"]
-        least = max(many * size // 2, (many - 1) * size) + 1
+            made = [f"{word}BLOCK: tl.constexpr = {size}"]
         lines += [f"{name}numel = {draw(st.integers(least, many * size))}", *made,
                   f"{name}index = tl.arange(0, {word}BLOCK)[:, None]"]  # fmt: skip
-    chosen = "".join(f", {name} : tl.constexpr" for name in blocks if name != "R0_BLOCK")
+    chosen = "".join(f", {name} : tl.constexpr" for name in blocks if name[0] != "R")
     head = f"@triton.jit\ndef triton_per_fused_sum_0(in_ptr0, out_ptr0{chosen}):"
     body = [*lines, "tmp0 = tl.load(in_ptr0 + (r0_1 + 128*x0), xmask, other=0.0)"]
     each = 2 ** draw(st.integers(0, (prod(blocks.values())).bit_length() - 1))
