@@ -105,8 +105,9 @@ def kinds(seed: int, each: int = 6) -> list[tuple[list[Machine], str, str]]:
             for troubles, words, spec in found]  # fmt: skip
 
 
-@checks("measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, ONE_RUN, TURN, RETURNED, NONE_OUT, CLOCK,
-                                     COARSE, SIZES, COLD, SPEED, OTHERS, WITHIN])  # fmt: skip
+@checks("measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, ONE_RUN, TURN, RETURNED, NONE_OUT,
+                                     CLOCK, COARSE, SIZES, COLD, SPEED, OTHERS,
+                                     WITHIN])  # fmt: skip
 def the_ratios_are_right(fair_rounds):
     """Machines without trouble, with each of six troubles, and with all of them."""
     errors = [judged(fair_rounds, *some) for some in kinds(1801)]
