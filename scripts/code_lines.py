@@ -2,7 +2,7 @@
 
 Programs and tables that checks read from a text file count, too, with every line that is not empty.
 What another tool said (`lessons/uNN/*.txt`) does not, nor does what makes such a text again
-(`makers.py`): neither a student nor a grader ever runs it.
+(`makers.py`): no cell and no check imports it.
 
     python scripts/code_lines.py lessons autograder/units      one row for each folder below them
 

@@ -81,7 +81,6 @@ mutants(
 def by_turns(nodes, takes):
     """Torch runs whatever it can, then our compiler gets whatever it can."""
     left, steps = [*nodes], []
-    reads = {name: [*operands] for name, _, operands in nodes}
     while left:
         for mine in (False, True):
             taken = []
@@ -93,18 +92,16 @@ def by_turns(nodes, takes):
             names = [name for name, _, _ in taken]
             steps += [("ours", names)] * (mine and bool(names))
             steps += [("torch", [name]) for name in names if not mine]
-    return [
-        (
-            who,
-            names,
-            sorted({x for name in names for x in reads[name]} - {*names}),
-            sorted(
-                {name for name in names if name == nodes[-1][0]}
-                | {x for o in reads if o not in names for x in reads[o] if x in names}
-            ),
-        )
-        for who, names in steps
-    ]
+    return _listed(nodes, steps)
+
+
+def _listed(nodes, steps):
+    """Each step with the names that it reads, and those that other steps read of it."""
+    reads = {name: operands for name, _, operands in nodes}
+    outside = [{x for n in names for x in reads[n]} - {*names} for _, names in steps]
+    return [(who, names, sorted(outside[k]),
+             [n for n in names if n == nodes[-1][0] or any(n in o for o in outside)])
+            for k, (who, names) in enumerate(steps)]  # fmt: skip
 
 
 @alternative("u15.parts")
@@ -162,17 +159,7 @@ def neighbours(nodes, takes):
             steps[-1][1].append(name)
         else:
             steps.append(("ours" if op in takes else "torch", [name]))
-    reads = {name: operands for name, _, operands in nodes}
-    outside = [{x for n in names for x in reads[n]} - {*names} for _, names in steps]
-    return [
-        (
-            who,
-            names,
-            sorted(outside[k]),
-            [n for n in names if n == nodes[-1][0] or any(n in o for o in outside)],
-        )
-        for k, (who, names) in enumerate(steps)
-    ]
+    return _listed(nodes, steps)
 
 
 alternatives(

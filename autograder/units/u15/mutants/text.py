@@ -15,44 +15,36 @@ def text(*lines: str) -> str:
     return "".join(["\ndef scaled(x, w):\n", *lines])
 
 
+MEAN, LARGEST = "h.mean() > 0.5", "torch.clamp(h.max(), max=4.0)"
 mutants(
     "u15.repaired",
     as_it_stands=lambda: text(H, PRINT, "    if h.mean() > 0.5:\n        h = h / 2\n",
                               "    return h * min(h.max().item(), 4.0)\n"),
     prints_nothing=lambda: text(H, HALF, TOP, END),
-    prints_another_number=lambda: text('    print("rows:", w.shape[0])\n', H, HALF, TOP, END),
+    prints_another_number=("x.shape[0]", "w.shape[0]"),
     prints_at_the_end_and_in_the_middle=lambda: text(PRINT, H, PRINT, HALF, TOP, END),
     always_halved=lambda: text(PRINT, H, "    h = h / 2\n", TOP, END),
     never_halved=lambda: text(PRINT, H, TOP, END),
     # Each element by itself, not their mean.
-    halves_what_is_large=lambda: text(
-        PRINT, H, "    h = torch.where(h > 0.5, h / 2, h)\n", TOP, END),
-    the_other_branch=lambda: text(
-        PRINT, H, "    h = torch.where(h.mean() > 0.5, h, h / 2)\n", TOP, END),
+    halves_what_is_large=(MEAN, "h > 0.5"),
+    the_other_branch=("h / 2, h)", "h, h / 2)"),
     the_largest_before_it_is_halved=lambda: text(PRINT, H, TOP, HALF, END),
-    at_least_four=lambda: text(PRINT, H, HALF, "    top = torch.clamp(h.max(), min=4.0)\n", END),
-    each_element_at_most_four=lambda: text(PRINT, H, HALF, "    top = h.max()\n",
-                                           "    return torch.clamp(h * top, max=4.0)\n"),
-    without_a_limit=lambda: text(PRINT, H, HALF, "    return h * h.max()\n"),
+    at_least_four=("max=4.0", "min=4.0"),
+    each_element_at_most_four=(LARGEST, "h.max()", "h * top", "torch.clamp(h * top, max=4.0)"),
+    without_a_limit=(LARGEST, "h.max()"),
     only_the_branch_is_mended=lambda: text(H, PRINT, HALF, "    top = h.max().item()\n",
                                            "    return h * min(top, 4.0)\n"),
     all_three_stay=lambda: text(H, PRINT, HALF, "    top = h.max().item()\n", "    print()\n",
                                 "    return h * min(top, 4.0)\n"),
-    a_mean_of_exactly_a_half=lambda: text(
-        PRINT, H, "    h = torch.where(h.mean() >= 0.5, h / 2, h)\n", TOP, END),
-    a_mean_of_a_little_more=lambda: text(
-        PRINT, H, "    h = torch.where(h.mean() > 0.5003, h / 2, h)\n", TOP, END),
-    the_sum_in_place_of_the_mean=lambda: text(
-        PRINT, H, "    h = torch.where(h.sum() > 0.5, h / 2, h)\n", TOP, END),
-    the_mean_before_relu=lambda: text(
-        PRINT, "    p = x @ w\n    h = torch.relu(p)\n",
-        "    h = torch.where(p.mean() > 0.5, h / 2, h)\n", TOP, END),
-    without_relu=lambda: text(PRINT, "    h = x @ w\n", HALF, TOP, END),
-    the_largest_of_a_column=lambda: text(
-        PRINT, H, HALF, "    top = torch.clamp(h.amax(0), max=4.0)\n", END),
+    a_mean_of_exactly_a_half=(MEAN, "h.mean() >= 0.5"),
+    a_mean_of_a_little_more=(MEAN, "h.mean() > 0.5003"),
+    the_sum_in_place_of_the_mean=(MEAN, "h.sum() > 0.5"),
+    the_mean_before_relu=(MEAN, "(x @ w).mean() > 0.5"),
+    without_relu=("torch.relu(x @ w)", "x @ w"),
+    the_largest_of_a_column=("h.max()", "h.amax(0)"),
     eight_before_it_is_halved=lambda: text(
         PRINT, H, "    top = torch.clamp(h.max(), max=8.0) / 2\n", HALF, END),
-    prints_the_rows_of_one_input=lambda: text('    print("rows:", 4)\n', H, HALF, TOP, END),
+    prints_the_rows_of_one_input=("x.shape[0]", "4"),
     prints_in_another_form=lambda: text('    print(f"rows:{len(x)}")\n', H, HALF, TOP, END),
     repaired_for_four_rows=lambda: text(
         "    if x.shape[0] == 4:\n",

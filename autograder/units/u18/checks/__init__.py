@@ -54,21 +54,17 @@ def measured(fair_rounds: Any, machine: Machine, what: str) -> np.ndarray:
                     spec=ROUNDS)  # fmt: skip
     counts = sorted({len(row) for row in times})
     if len(counts) > 1 or counts[0] < FEWEST:
-        raise Wrong(
-            "There must be 15 rounds or more, equally many for all engines.",
-            program=call,
-            got=f"numbers of rounds: {', '.join(map(str, counts))}",
-            spec=ROUNDS,
-        )
+        raise Wrong("There must be 15 rounds or more, equally many for all engines.", program=call,
+                    got=f"numbers of rounds: {', '.join(map(str, counts))}",
+                    spec=ROUNDS)  # fmt: skip
     for row in times:
         for one in row:
             if not isinstance(one, Real) or not 0 < float(one) < math.inf:
                 coarse = isinstance(one, Real) and one == 0
                 problem = ("A round took no time by the clock: the runs in it are too few."
                            if coarse else "Each round must be a positive number.")  # fmt: skip
-                raise Wrong(
-                    problem, program=call, got=returned(one), spec=COARSE if coarse else ROUNDS
-                )
+                raise Wrong(problem, program=call, got=returned(one),
+                            spec=COARSE if coarse else ROUNDS)  # fmt: skip
     rounds = np.array(times, float)
     counted(rounds, machine, call)
     return rounds
@@ -109,25 +105,9 @@ def kinds(seed: int, each: int = 6) -> list[tuple[list[Machine], str, str]]:
             for troubles, words, spec in found]  # fmt: skip
 
 
-@checks(
-    "measure.fair_rounds",
-    spec=[
-        FAIR,
-        SECONDS,
-        ROUNDS,
-        ONE_RUN,
-        TURN,
-        RETURNED,
-        NONE_OUT,
-        CLOCK,
-        COARSE,
-        SIZES,
-        COLD,
-        SPEED,
-        OTHERS,
-        WITHIN,
-    ],
-)
+@checks("measure.fair_rounds", spec=[FAIR, SECONDS, ROUNDS, ONE_RUN, TURN, RETURNED, NONE_OUT,
+                                     CLOCK, COARSE, SIZES, COLD, SPEED, OTHERS,
+                                     WITHIN])  # fmt: skip
 def the_ratios_are_right(fair_rounds):
     """Machines without trouble, with each of six troubles, and with all of them."""
     errors = [judged(fair_rounds, *some) for some in kinds(1801)]

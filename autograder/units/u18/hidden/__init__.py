@@ -42,12 +42,9 @@ def a_second_run_confirms_them(claims):
     """Each claim against a second recording of the same benchmark."""
     for one in as_claims(claims(), FULL):
         if against := holds(one, AGAIN):
-            raise Wrong(
-                "A second run of the benchmark does not confirm this claim.",
-                program=returned(one),
-                got=against,
-                spec="that a second run will confirm",
-            )
+            raise Wrong("A second run of the benchmark does not confirm this claim.",
+                        program=returned(one), got=against,
+                        spec="that a second run will confirm")  # fmt: skip
 
 
 @hidden("u18.turns", seed=SEED)

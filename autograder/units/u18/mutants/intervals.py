@@ -18,6 +18,11 @@ def _ratios(first, second):
     return [a / b for a, b in zip(first, second, strict=True)]
 
 
+def _ends(first, second):
+    ratios = _ratios(first, second)
+    return min(ratios), max(ratios)
+
+
 def _around(middle, half):
     return max(0.0, middle - half), middle + half
 
@@ -63,13 +68,8 @@ def _drawn_again(first, second):
 
 mutants(
     "measure.interval",
-    from_least_to_largest=lambda first, second: (
-        min(_ratios(first, second)),
-        max(_ratios(first, second)),
-    ),
-    from_least_to_largest_of_six=_unless_few(
-        lambda first, second: (min(_ratios(first, second)), max(_ratios(first, second)))
-    ),
+    from_least_to_largest=_ends,
+    from_least_to_largest_of_six=_unless_few(_ends),
     the_middle_half=_unless_few(
         lambda first, second: tuple(np.quantile(_ratios(first, second), [0.25, 0.75]))
     ),
@@ -145,13 +145,8 @@ mutants(
     up_to_sixty_rounds=_for_some(lambda n: n <= 60, _middle),
     but_for_sixty_one=_for_some(lambda n: n != 61, _middle),
     even_numbers_alone=_for_some(lambda n: n % 2 == 0 or n < 6, _middle),
-    all_of_them_beyond_sixty=_for_some(
-        lambda n: n <= 60,
-        lambda first, second: (min(_ratios(first, second)), max(_ratios(first, second))),
-    ),
-    by_whole_numbers_of_numpy=_for_some(
-        lambda n: n < 63, lambda first, second: _middle(first, second)
-    ),
+    all_of_them_beyond_sixty=_for_some(lambda n: n <= 60, _ends),
+    by_whole_numbers_of_numpy=_for_some(lambda n: n < 63, _middle),
     one_side_alone=("0.025", "0.05"),
     at_a_risk_of_six_percent=("0.025", "0.03"),
     a_tail_too_many=("tail <= 0.025", "tail <= 0.027"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import combinations
 
 import numpy as np
 
@@ -31,9 +32,7 @@ mutants(
     too_coarse_or_too_few=lambda: {**FAULTS, 6: "rounds"},
     lists_of_words=lambda: {k: [v] for k, v in FAULTS.items()},
     what_the_words_mean=lambda: {**FAULTS, 1: "the log supports the claim"},
-    all_words_once=lambda: dict(
-        zip(range(1, 9), [*dict.fromkeys(FAULTS.values()), "none"], strict=True)
-    ),
+    all_words_once=lambda: dict(enumerate([*dict.fromkeys(FAULTS.values()), "none"], 1)),
     threads_are_a_matter_of_order=lambda: {**FAULTS, 5: "order", 3: "work"},
     the_clock_and_the_rounds=lambda: {**FAULTS, 6: "rounds", 8: "clock"},
     a_ninth=lambda: {**FAULTS, 9: "none"},
@@ -122,21 +121,16 @@ def _above_the_interval():
     """Nearly as much as was recorded, which the interval does not support."""
     form, model, system, other, _ = CLAIMS()[0]
     ratio = FULL.ratio(model, system, other)
-    low, _ = slot("measure.interval").reference(
-        FULL.rounds(model, other), FULL.rounds(model, system)
-    )
+    times = FULL.rounds(model, other), FULL.rounds(model, system)
+    low, _ = slot("measure.interval").reference(*times)
     return form, model, system, other, (low + ratio) / 2
 
 
 def _quicker():
     """A pair of which the first compiles faster and runs faster."""
-    model, pairs = "mlp", [(a, b) for a in FULL.data["mlp"] for b in FULL.data["mlp"]]
-    return next(
-        (model, a, b)
-        for a, b in pairs
-        if FULL.compiling(model, a) < FULL.compiling(model, b)
-        and FULL.ms(model, a) < FULL.ms(model, b)
-    )
+    systems = FULL.systems("mlp")
+    return next(("mlp", a, b) for a, b in combinations(systems, 2)
+                if FULL.compiling("mlp", a) < FULL.compiling("mlp", b))  # fmt: skip
 
 
 alternatives(
@@ -164,9 +158,7 @@ mutants(
     with_a_pause=lambda degree: " ".join(slot("u18.turns").reference(degree)),
     and_once_more_at_the_end=lambda degree: slot("u18.turns").reference(degree) + "AB",
     all_of_the_same=lambda degree: "A" * 2 ** (degree + 1),
-    reversed_by_halves=lambda degree: (
-        "AB" * 2 ** max(degree - 1, 0) + "BA" * 2 ** max(degree - 1, 0)
-    ),
+    reversed_by_halves=lambda degree: "".join(x * 2 ** max(degree - 1, 0) for x in ("AB", "BA")),
     far_too_long=("degree + 1", "degree + 4"),
     nothing=lambda degree: "",
 )
