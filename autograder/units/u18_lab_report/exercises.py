@@ -79,8 +79,8 @@ def claims(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
             if low > 1.02:
                 found.append(("faster", *head, low))
             peaks = other["peak_bytes"], one["peak_bytes"]
-            if None not in peaks and peaks[0] >= 1.1 * peaks[1]:
-                found.append(("smaller", *head, peaks[0] / peaks[1]))
+            if None not in peaks and (by := peaks[0] / peaks[1]) >= 1.1:
+                found.append(("smaller", *head, by))
     slower = Counter(claim[1:3] for claim in found if claim[0] == "faster")
     for (threads, system), count in slower.items():
         if count == sum(row["threads"] == threads for row in rows) - 1:
