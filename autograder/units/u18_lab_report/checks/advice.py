@@ -21,9 +21,7 @@ FIRST = "The word is the first of these that is missing"
 TARGET = '"target": the device is something that the compiler targets and does not drop'
 FORMAT = '"format": the device computes in the model\'s format, and the compiler "runs" something'
 OPERATIONS = '"operations": in this format, it runs all of them'
-MEMORY = (
-    '"memory": weights and activations are within the limits of the device, where a fact sets any'
-)
+MEMORY = '"memory": weights and activations are within the limits of the device, where a fact'
 SHARED = "The facts that say so are all facts about the shared targets"
 LISTS = "about the operations that the model has (a list with one of them is enough)"
 LIMITS = "and about those limits"
@@ -59,8 +57,8 @@ TABLES = [
     ((*changed(3, "tool", "drops", "M4"), (5, "tool", "targets", "M4")), "target", TARGET),
     ((*PLAIN, (5, "tool", "targets", "DSP"), (6, "board", "is", "DSP")),
      [1, 2, 3, 4, 5, 6], SHARED),
-    ((*PLAIN, (5, "tool", "targets", "DSP"), (6, "board", "is", "DSP"), (7, "tool", "drops", "DSP")),
-     WORKS, SHARED),
+    ((*PLAIN, (5, "tool", "targets", "DSP"), (6, "board", "is", "DSP"),
+      (7, "tool", "drops", "DSP")), WORKS, SHARED),
     ((*PLAIN, (5, "board", "computes", "f32")), [1, 2, 3, 4, 5], SHARED),
     ((*PLAIN, (5, "tool", "targets", "M7"), (6, "board", "is", "DSP")), WORKS, SHARED),
     (changed(2), "format", FORMAT),

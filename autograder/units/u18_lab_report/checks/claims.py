@@ -20,9 +20,7 @@ A, B, C = "course+winograd", "onnxruntime", "openvino"
 
 SUPPORT = "What does a report support"
 JSON = "what `bench --json` writes, of any model"
-INTERVAL = (
-    "is the lowest and the highest ratio first / second that the seconds of two lists of rounds"
-)
+INTERVAL = "is the lowest and the highest ratio first / second that the seconds of two lists"
 ALL = "all claims of these forms that hold, each once, in any order"
 SAME = "Only systems on the same number of threads are compared"
 PROBLEM = "A row with a problem, or without rounds, takes part in no claim"

@@ -24,12 +24,8 @@ WORK = "One run takes 1 to 300 million floating-point operations, as `flops` cou
 BYTES = "The constants take at most 20 MB"
 ALIKE = "The seed changes nothing but weights"
 WRITES = "`to_onnx` can write it"
-RESULTS = (
-    "For standard normal inputs, all results are finite, and another input gives another result"
-)
-STEADY = (
-    "if the input changes by a millionth of itself, no result changes by more than a thousandth"
-)
+RESULTS = "For standard normal inputs, all results are finite, and another input gives another"
+STEADY = "if the input changes by a millionth of itself, no result changes by more than"
 
 
 def counted(graph: Graph, call: str) -> str:
