@@ -123,4 +123,4 @@ def advice_table(advice: Callable[..., Any], graph: Graph) -> Picture:
 
 
 def _said(found: Any) -> str:
-    return f"no: {found}" if isinstance(found, str) else f"facts {', '.join(map(str, found))}"
+    return f"missing: {found}" if isinstance(found, str) else f"facts {', '.join(map(str, found))}"

@@ -66,10 +66,11 @@ def claims(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
     ("smaller", threads, system, other, by)   `other` needs `by` times the memory
 
     Only systems on the same number of threads are compared. A row with a problem, or without
-    rounds, takes part in no claim. `by` of "faster" is the lowest ratio of the interval, and must
-    be above 1.02, since two processes of one program can differ by 2 %. "fastest" needs "faster"
-    against each of the others, and at least one other. `by` of "smaller" is the ratio of the peaks,
-    and must be at least 1.1, since a peak is measured once; some peaks are unknown.
+    rounds, takes part in no claim. `by` of "faster" is the lowest ratio `other` / `system` of the
+    interval, and must be above 1.02, since two processes of one program can differ by 2 %.
+    "fastest" needs "faster" against each of the others, and at least one other. `by` of "smaller"
+    is the ratio of the peaks, and must be at least 1.1, since a peak is measured once; some peaks
+    are unknown.
     """
     rows, found = _sound(report), []
     for one, other in permutations(rows, 2):
@@ -98,7 +99,7 @@ def scales(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
     """Which systems gain more from more threads than others do?
 
     report    what `bench --json` writes, with any numbers of threads
-    interval  as for `claims`
+    interval  as for `claims`: gives the lowest and the highest ratio first / second of two lists
     returns   all tuples (system, other, fewer, more, by) that the rounds support, each once:
               from `fewer` threads to `more`, `system` becomes at least `by` times as much faster as
               `other` does
@@ -168,11 +169,11 @@ _SAYS = ("is", "computes", *_LIMITS, *_OF_COMPILERS)
 @exercise("u18_lab_report.defended", unit=18, lab="report", points=4, kind="explain")
 def defended() -> Rubric:
     """Write your report, in 200 to 300 words, for somebody who has to choose. Begin with the model,
-    the machine, the versions, and how busy the machine was. Defend three claims of different forms:
-    for each, the figure, what would have refuted it, and what it does not say. Name a comparison
-    that your report does not support, and why. Recommend a compiler for each of the three devices,
-    or none, with the numbers of the facts behind each sentence. End with what you would have to
-    find out first.
+    the machine, the versions, and how busy the machine was. Defend three claims, of two forms at
+    least: for each, the figure, what would have refuted it, and what it does not say. Name a
+    comparison that your report does not support, and why. Recommend a compiler for each of the
+    three devices, or none, with the numbers of the facts behind each sentence. End with what you
+    would have to find out first.
     """
     return Rubric(
         criteria="Half a point for the conditions: model, machine, versions, share of other "

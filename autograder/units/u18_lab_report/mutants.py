@@ -174,7 +174,7 @@ for _name, _why, _changes in (
                       ("found.append((", "insert(0"), ("slower.items()", "reversed("))),
     ("scales", FREE, (("[row for row in", "reversed("), ("for n in counts", "reversed("),
                       ("permutations(systems, 2)", "reversed("), ("found.append((", "insert(0"),
-                      ("permutations(both, 2)", "reversed("), ("permutations(both, 2)", "[:-1]"))),
+                      ("permutations(both, 2)", "reversed("))),
     ("scales", ALONE, (("in rounds", "in list(rounds)[1:]"), ("in rounds", "list(rounds)[:-1]"))),
     ("advice", FREE, (("_LIMITS = ('weights', ", "= ('activations', "),
                       ("_OF_COMPILERS = ('targets', ", "= ('runs', "), ("in facts:", "reversed("),
@@ -187,7 +187,8 @@ for _name, _why, _changes in (
     ("model", "another model that is as good", (
         ("terms = np.prod(", "terms ="), ("rng.standard_normal(shape)", "standard_normal(shape)"),
         ("weights(outside, inside", "weights(outside"), ("x = x * ", "x = x"),
-        ("build.mean(x", "build.mean("), ("weights(64, 10)", "weights(64"))),
+        ("x = x * build", "x = build"), ("build.mean(x", "build.mean("),
+        ("weights(64, 10)", "weights(64"))),
 ):  # fmt: skip
     for _old, _new in _changes:
         equivalent(f"u18_lab_report.{_name}", _old, _new, because=_why)

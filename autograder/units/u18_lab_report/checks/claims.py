@@ -24,7 +24,7 @@ INTERVAL = "is the lowest and the highest ratio first / second that the seconds 
 ALL = "all claims of these forms that hold, each once, in any order"
 SAME = "Only systems on the same number of threads are compared"
 PROBLEM = "A row with a problem, or without rounds, takes part in no claim"
-LOWEST = '`by` of "faster" is the lowest ratio of the interval, and must be above 1.02'
+LOWEST = '`by` of "faster" is the lowest ratio `other` / `system` of the interval, and must be'
 MARGIN = "two processes of one program can differ by 2 %"
 FASTEST = '"fastest" needs "faster" against each of the others, and at least one other'
 SMALLER = '`by` of "smaller" is the ratio of the peaks, and must be at least 1.1'
@@ -128,7 +128,7 @@ SCALES = [
     (LATE, widest, [(A, B, 1, 2, 2 * 0.7 / 0.98)], LARGEST),
     (FEW, widest, [], LARGEST),
     ([*FEW, entry(C, [], 1), entry(C, [], 2)], middle, [(A, B, 1, 2, 2 / 1.02**2)],
-     "as for `claims`"),
+     "gives the lowest and the highest ratio first / second of two lists"),
     (both((8, 4, 1), (8, 8, 4), (1, 2, 8)), widest,
      [*TWICE, (A, B, 1, 8, 4.0), (A, B, 2, 8, 2.0)], ANY),
     (both((1, 2, 8), (4, 4, 8), (8, 4, 2))[::-1], widest,
