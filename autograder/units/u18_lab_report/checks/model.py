@@ -118,7 +118,7 @@ def _form(graph: Graph) -> list[tuple]:
                                       WRITES, RESULTS, STEADY])  # fmt: skip
 def it_can_be_benchmarked(model):
     """What it consists of, what it computes, and what the seed changes."""
-    graph, seen = alike(model, 0, 1)
+    graph, seen = alike(model, 0, 1_024_000)
     results(graph, "model(0)", np.random.default_rng(18))
     written(graph, "model(0)")
     return seen
