@@ -55,7 +55,7 @@ def report_table(report: Mapping[str, Any]) -> Picture:
     rows = [
         [row["system"], row["threads"], row["ms"], len(row["rounds"]) or None,
          None if row["peak_bytes"] is None else round(row["peak_bytes"] / 1e6),
-         row["problem"].split("\n")[0][:60]]
+         row["problem"].split("\n")[0][:100]]
         for row in report["rows"]
     ]  # fmt: skip
     return table(rows, ["system", "threads", "median (ms)", "rounds", "peak (MB)", "problem"])

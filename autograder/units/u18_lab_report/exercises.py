@@ -179,7 +179,7 @@ def defended() -> Rubric:
         criteria="Half a point for the conditions: model, machine, versions, share of other "
         "processes. 1.5 points for the claims, half a point each: a claim of the list with its "
         "figure (a quarter), and what would have refuted it and what it does not say (a quarter). "
-        "At most 1 point if all are of one form; a claim from *Further* is a form, too. Half a "
+        "At most 1 point if all are of one form; a claim from Further is a form, too. Half a "
         "point for a comparison that is not supported, with the reason (an interval that reaches "
         "below 1.02, a problem, too few rounds, one system's own times on two numbers of threads, "
         "peaks too near). 1 point for the advice: every sentence about a device has facts behind "

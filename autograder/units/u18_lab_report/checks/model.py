@@ -33,7 +33,7 @@ def counted(graph: Graph, call: str) -> str:
     ends = [node.type for node in (*graph.inputs, *graph.outputs)]
     fixed = all(str(t.dtype) == "f32" and all(isinstance(d, int) for d in t.shape) for t in ends)
     if len(graph.inputs) != 1 or len(graph.outputs) != 1 or not fixed:
-        raise Wrong("It must have one input and one output.", program=call, spec=ENDS,
+        raise Wrong("One input and one output, in f32, of fixed sizes.", program=call, spec=ENDS,
                     got=f"{len(graph.inputs)} inputs, {len(graph.outputs)} outputs: "
                     f"{', '.join(map(str, ends))}")  # fmt: skip
     ops = live_ops(graph)
