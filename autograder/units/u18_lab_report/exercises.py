@@ -189,7 +189,7 @@ def defended() -> Rubric:
         samples=(
             Sample(4, "Model: 20 operations, 24 MFLOP. Machine: 2 processors; onnxruntime 1.31.1, "
                    "openvino 2026.4.1, torch 2.13.0; others had 3 % of the time. (1) On one "
-                   "thread, torch eager takes at least 1.6 times as long as onnxruntime: the "
+                   "thread, torch-eager takes at least 1.6 times as long as onnxruntime: the "
                    "interval of 7 rounds starts there, and one round at 1.02 or below would have "
                    "refuted it. It says nothing about batches. (2) openvino is the fastest on two "
                    "threads. Its interval against onnxruntime starts at 1.04, so a single round "
@@ -203,7 +203,7 @@ def defended() -> Rubric:
                    "KB (16). Edge TPU: none, since no fact says that it runs my softmax; fact 25 "
                    "has only a part of the table, so I would read the rest first. No fact says how "
                    "fast any of them is, or what int8 costs in accuracy: I would measure both."),
-            Sample(2, "onnxruntime is at least 1.6 times as fast as torch eager on one thread, by "
+            Sample(2, "onnxruntime is at least 1.6 times as fast as torch-eager on one thread, by "
                    "the interval, and 1.3 times as fast as the course. It needs half the memory of "
                    "torch. The machine was quiet. On the H200 use TensorRT (facts 1, 2, 5), on the "
                    "Arduino LiteRT Micro (9, 12), on the Edge TPU its compiler, which will be the "
