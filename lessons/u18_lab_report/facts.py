@@ -33,25 +33,26 @@ SAYS = {
     "runs": "a format, and the operations that this compiler runs in it",
 }
 _HOPPER = "nvidia.github.io, TensorRT-LLM 0.18.2, Support Matrix: Hopper"
-_MEMORY = "MLPerf Inference 4.1, NVIDIA's description of its system: 141 GB of HBM3e, for both"
+_MEMORY = "MLPerf Inference 4.1, NVIDIA's description of its system: 141 GB, for both"
 _BOARD = "github.com/arduino/docs-content, datasheet of the board: Cortex-M4F with FPU, 1 MB flash"
 _OPERATORS = "github.com/onnx/onnx-tensorrt, docs/operators.md for TensorRT 8.4"
 _KERNELS = "github.com/tensorflow/tflite-micro at 90b983c2, types in the kernels"
 _TRT_BOTH = (
-    "avg_pool clamp relu6 concat conv conv_transpose elu gather hard_sigmoid leaky_relu max_pool "
-    "pad relu reshape sigmoid sign slice softplus softsign tanh transpose"
+    "avg_pool clamp relu6 concat conv conv_transpose elu gather gather_elements hard_sigmoid "
+    "leaky_relu max_pool pad relu reshape round scatter_elements scatter_nd sigmoid sign slice "
+    "softplus softsign tanh transpose"
 )
 _TRT_F32 = (
-    "abs acos acosh add argmax argmin asin asinh atan atanh batch_norm ceil cos cosh cumsum div "
-    "erf exp expand floor log log_softmax matmul max mean min mul neg pow reduce_max reduce_min "
-    "reduce_prod reduce_sum select sin sinh softmax sqrt sub tan"
+    "abs acos acosh add argmax argmin asin asinh atan atanh batch_norm ceil cos cosh cumsum div eq "
+    "erf exp expand floor ge gt isnan le log log_softmax lt matmul max mean min mul neg pow "
+    "reduce_max reduce_min reduce_prod reduce_sum select sin sinh softmax sqrt sub tan"
 )
 _MICRO_BOTH = (
-    "abs add avg_pool concat conv conv_transpose div elu gather hard_swish leaky_relu log_softmax "
-    "matmul max max_pool mean min mul neg pad reduce_max relu relu6 reshape rsqrt select sigmoid "
-    "slice softmax sub tanh transpose"
+    "abs add argmax argmin avg_pool concat conv conv_transpose cumsum div elu eq expand gather ge "
+    "gt hard_swish le leaky_relu log_softmax lt matmul max max_pool mean min mul ne pad reduce_max "
+    "reduce_min reduce_sum relu relu6 reshape rsqrt select sigmoid slice softmax sub tanh transpose"
 )
-_MICRO_F32 = "ceil cos exp floor log round sin sqrt"
+_MICRO_F32 = "ceil cos exp floor log neg round sin sqrt"
 _EDGE = (
     "add avg_pool concat conv matmul max max_pool mean min mul pad reduce_max reduce_min relu "
     "relu6 reshape sigmoid"

@@ -20,15 +20,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.registry import flops
-from lessons.u18_lab_report.facts import (
-    DEVICES,
-    FACTS,
-    FORMATS,
-    READ,
-    SAYS,
-    SOURCES,
-    needs,
-)
+from lessons.u18_lab_report.facts import DEVICES, FACTS, FORMATS, READ, SAYS, SOURCES, needs
 
 Claims = Callable[[Mapping[str, Any], Any], Sequence[Sequence[Any]]]
 EQUAL, REPORTS = 9, 200  # systems that are equally fast, and how often they are measured
@@ -63,7 +55,7 @@ def report_table(report: Mapping[str, Any]) -> Picture:
     rows = [
         [row["system"], row["threads"], row["ms"], len(row["rounds"]) or None,
          None if row["peak_bytes"] is None else round(row["peak_bytes"] / 1e6),
-         row["problem"].split("\n")[0][:60]]
+         row["problem"].split("\n")[0][:100]]
         for row in report["rows"]
     ]  # fmt: skip
     return table(rows, ["system", "threads", "median (ms)", "rounds", "peak (MB)", "problem"])
@@ -88,10 +80,8 @@ def by_chance(claims: Claims, interval: Any) -> float:
 
 def claims_table(found: Sequence[Sequence[Any]], system: str = "") -> Picture:
     """Claims in rows, those of one system alone if one is named; the largest first."""
-    rows = [[form, threads, *(rest or [None, None])[:2]] if form == "fastest"
-            else [form, threads, *rest] for form, threads, *rest in found]  # fmt: skip
-    full = [[*row, *[None] * (5 - len(row))] for row in rows]
-    mine = [row for row in full if not system or row[2] == system]
+    rows = ([*one, *[None] * (5 - len(one))] for one in found)
+    mine = [row for row in rows if not system or row[2] == system]
     mine.sort(key=lambda row: (str(row[0]), row[1], -(row[4] or 0)))
     heads = ["claim", "threads", "system", "other", "at least (times)"]
     return table(mine, heads) if mine else table([["none", None, None, None, None]], heads)
@@ -133,4 +123,4 @@ def advice_table(advice: Callable[..., Any], graph: Graph) -> Picture:
 
 
 def _said(found: Any) -> str:
-    return f"no: {found}" if isinstance(found, str) else f"facts {', '.join(map(str, found))}"
+    return f"missing: {found}" if isinstance(found, str) else f"facts {', '.join(map(str, found))}"

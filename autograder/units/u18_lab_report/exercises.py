@@ -66,10 +66,11 @@ def claims(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
     ("smaller", threads, system, other, by)   `other` needs `by` times the memory
 
     Only systems on the same number of threads are compared. A row with a problem, or without
-    rounds, takes part in no claim. `by` of "faster" is the lowest ratio of the interval, and must
-    be above 1.02, since two processes of one program can differ by 2 %. "fastest" needs "faster"
-    against each of the others, and at least one other. `by` of "smaller" is the ratio of the peaks,
-    and must be at least 1.1, since a peak is measured once; some peaks are unknown.
+    rounds, takes part in no claim. `by` of "faster" is the lowest ratio `other` / `system` of the
+    interval, and must be above 1.02, since two processes of one program can differ by 2 %.
+    "fastest" needs "faster" against each of the others, and at least one other. `by` of "smaller"
+    is the ratio of the peaks, and must be at least 1.1, since a peak is measured once; some peaks
+    are unknown.
     """
     rows, found = _sound(report), []
     for one, other in permutations(rows, 2):
@@ -79,8 +80,8 @@ def claims(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
             if low > 1.02:
                 found.append(("faster", *head, low))
             peaks = other["peak_bytes"], one["peak_bytes"]
-            if None not in peaks and peaks[0] >= 1.1 * peaks[1]:
-                found.append(("smaller", *head, peaks[0] / peaks[1]))
+            if None not in peaks and (by := peaks[0] / peaks[1]) >= 1.1:
+                found.append(("smaller", *head, by))
     slower = Counter(claim[1:3] for claim in found if claim[0] == "faster")
     for (threads, system), count in slower.items():
         if count == sum(row["threads"] == threads for row in rows) - 1:
@@ -98,7 +99,7 @@ def scales(report: Mapping[str, Any], interval: Callable[..., tuple[float, float
     """Which systems gain more from more threads than others do?
 
     report    what `bench --json` writes, with any numbers of threads
-    interval  as for `claims`
+    interval  as for `claims`: gives the lowest and the highest ratio first / second of two lists
     returns   all tuples (system, other, fewer, more, by) that the rounds support, each once:
               from `fewer` threads to `more`, `system` becomes at least `by` times as much faster as
               `other` does
@@ -168,17 +169,17 @@ _SAYS = ("is", "computes", *_LIMITS, *_OF_COMPILERS)
 @exercise("u18_lab_report.defended", unit=18, lab="report", points=4, kind="explain")
 def defended() -> Rubric:
     """Write your report, in 200 to 300 words, for somebody who has to choose. Begin with the model,
-    the machine, the versions, and how busy the machine was. Defend three claims of different forms:
-    for each, the figure, what would have refuted it, and what it does not say. Name a comparison
-    that your report does not support, and why. Recommend a compiler for each of the three devices,
-    or none, with the numbers of the facts behind each sentence. End with what you would have to
-    find out first.
+    the machine, the versions, and how busy the machine was. Defend three claims, of two forms at
+    least: for each, the figure, what would have refuted it, and what it does not say. Name a
+    comparison that your report does not support, and why. Recommend a compiler for each of the
+    three devices, or none, with the numbers of the facts behind each sentence. End with what you
+    would have to find out first.
     """
     return Rubric(
         criteria="Half a point for the conditions: model, machine, versions, share of other "
         "processes. 1.5 points for the claims, half a point each: a claim of the list with its "
         "figure (a quarter), and what would have refuted it and what it does not say (a quarter). "
-        "At most 1 point if all are of one form; a claim from *Further* is a form, too. Half a "
+        "At most 1 point if all are of one form; a claim from Further is a form, too. Half a "
         "point for a comparison that is not supported, with the reason (an interval that reaches "
         "below 1.02, a problem, too few rounds, one system's own times on two numbers of threads, "
         "peaks too near). 1 point for the advice: every sentence about a device has facts behind "
@@ -188,7 +189,7 @@ def defended() -> Rubric:
         samples=(
             Sample(4, "Model: 20 operations, 24 MFLOP. Machine: 2 processors; onnxruntime 1.31.1, "
                    "openvino 2026.4.1, torch 2.13.0; others had 3 % of the time. (1) On one "
-                   "thread, torch eager takes at least 1.6 times as long as onnxruntime: the "
+                   "thread, torch-eager takes at least 1.6 times as long as onnxruntime: the "
                    "interval of 7 rounds starts there, and one round at 1.02 or below would have "
                    "refuted it. It says nothing about batches. (2) openvino is the fastest on two "
                    "threads. Its interval against onnxruntime starts at 1.04, so a single round "
@@ -202,7 +203,7 @@ def defended() -> Rubric:
                    "KB (16). Edge TPU: none, since no fact says that it runs my softmax; fact 25 "
                    "has only a part of the table, so I would read the rest first. No fact says how "
                    "fast any of them is, or what int8 costs in accuracy: I would measure both."),
-            Sample(2, "onnxruntime is at least 1.6 times as fast as torch eager on one thread, by "
+            Sample(2, "onnxruntime is at least 1.6 times as fast as torch-eager on one thread, by "
                    "the interval, and 1.3 times as fast as the course. It needs half the memory of "
                    "torch. The machine was quiet. On the H200 use TensorRT (facts 1, 2, 5), on the "
                    "Arduino LiteRT Micro (9, 12), on the Edge TPU its compiler, which will be the "

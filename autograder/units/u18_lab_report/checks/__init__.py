@@ -54,7 +54,7 @@ def widest(first: Sequence[float], second: Sequence[float]) -> tuple[float, floa
 def middle(first: Sequence[float], second: Sequence[float]) -> tuple[float, float]:
     """2 % to both sides of the median, for any number of rounds."""
     ratio = median(a / b for a, b in zip(first, second, strict=True))
-    return 0.98 * ratio, 1.02 * ratio
+    return ratio / 1.02, ratio * 1.02
 
 
 def as_table(report: Mapping[str, Any]) -> str:

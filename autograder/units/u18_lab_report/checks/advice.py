@@ -21,9 +21,7 @@ FIRST = "The word is the first of these that is missing"
 TARGET = '"target": the device is something that the compiler targets and does not drop'
 FORMAT = '"format": the device computes in the model\'s format, and the compiler "runs" something'
 OPERATIONS = '"operations": in this format, it runs all of them'
-MEMORY = (
-    '"memory": weights and activations are within the limits of the device, where a fact sets any'
-)
+MEMORY = '"memory": weights and activations are within the limits of the device, where a fact'
 SHARED = "The facts that say so are all facts about the shared targets"
 LISTS = "about the operations that the model has (a list with one of them is enough)"
 LIMITS = "and about those limits"
@@ -56,8 +54,12 @@ TABLES = [
     ((*PLAIN, (5, "tool", "drops", "M4")), "target", TARGET),
     ((*PLAIN, (5, "other", "drops", "M4")), WORKS, TARGET),
     ((*PLAIN, (5, "tool", "drops", "M7"), (6, "tool", "targets", "M7")), WORKS, TARGET),
+    ((*changed(3, "tool", "drops", "M4"), (5, "tool", "targets", "M4")), "target", TARGET),
     ((*PLAIN, (5, "tool", "targets", "DSP"), (6, "board", "is", "DSP")),
      [1, 2, 3, 4, 5, 6], SHARED),
+    ((*PLAIN, (5, "tool", "targets", "DSP"), (6, "board", "is", "DSP"),
+      (7, "tool", "drops", "DSP")), WORKS, SHARED),
+    ((*PLAIN, (5, "board", "computes", "f32")), [1, 2, 3, 4, 5], SHARED),
     ((*PLAIN, (5, "tool", "targets", "M7"), (6, "board", "is", "DSP")), WORKS, SHARED),
     (changed(2), "format", FORMAT),
     (changed(2, "board", "computes", "int8"), "format", FORMAT),
@@ -70,12 +72,14 @@ TABLES = [
     ((*changed(4, "tool", "runs", CONV), (5, "tool", "runs", ("int8", ["relu"]))), "operations",
      OPERATIONS),
     ((*changed(4, "tool", "runs", CONV), (5, "other", "runs", RELU)), "operations", ABOUT),
-    ((*changed(4, "tool", "runs", CONV), (5, "tool", "runs", RELU), (6, "tool", "runs", ADD)),
-     [1, 2, 3, 4, 5], LISTS),
+    ((*changed(4, "tool", "runs", CONV), (5, "tool", "runs", RELU), (6, "tool", "runs", ADD),
+      (7, "tool", "runs", ("f32", ["relu", "add"]))), [1, 2, 3, 4, 5, 7], LISTS),
     ((*changed(4, "tool", "runs", CONV), (5, "board", "weights", 1)), "operations", FIRST),
     ((*changed(2), (5, "board", "weights", 1)), "format", FIRST),
     ((*PLAIN, (5, "board", "weights", 399)), "memory", MEMORY),
-    ((*PLAIN, (5, "board", "weights", 400)), [1, 2, 3, 4, 5], LIMITS),
+    ((*PLAIN, (5, "board", "weights", 400), (6, "board", "weights", 900)), [1, 2, 3, 4, 5, 6],
+     LIMITS),
+    ((*PLAIN, (5, "board", "weights", 1), (6, "board", "weights", 900)), "memory", MEMORY),
     ((*PLAIN, (5, "board", "activations", 79)), "memory", MEMORY),
     ((*PLAIN, (9, "board", "activations", 90)), [1, 2, 3, 4, 9], LIMITS),
     ((*PLAIN, (5, "board", "activations", 90), (6, "board", "activations", 70)), "memory", MEMORY),
