@@ -107,9 +107,9 @@ def launched(text: str) -> list[tuple[str, list[str], int, int]]:
 
     A launch is a call of a kernel that is defined above, in Triton by its method `run`, or of a
     function of `extern_kernels`, such as "extern_kernels.addmm". A kernel may be launched several
-    times, or not at all. Its operations are named in the comment above it, in the lines with `call_function`, in order:
-    of `target=torch.ops.aten.mul.Tensor`, the name is "mul". The list is empty for a kernel in C++
-    and for a function of a library.
+    times, or not at all. Its operations are named in the comment above it, in the lines with
+    `call_function`, in order: of `target=torch.ops.aten.mul.Tensor`, the name is "mul". The list is
+    empty for a kernel in C++ and for a function of a library.
 
     Every number has 4 bytes, and arrays are read and written whole. A kernel's arguments are arrays
     in the order of its parameters: it reads what it gets as in_ptr, writes what it gets as out_ptr,
@@ -168,10 +168,11 @@ def _arrays(arguments: str, sizes: dict[str, int]) -> list[int]:
 def bought() -> Rubric:
     """What has compiling bought, and what has it not? Compare GELU with the block, on your
     processor and on the GPU, there for one sentence and for 64. Give launches and bytes before and
-    after, and the ratio that you measured, with what it allows you to say. Say which part of the block Inductor left as it was,
-    and what that means for the ratio. Then explain from its tile why the softmax kernel of the
-    block takes longer on the GPU than the two kernels that it replaces, although it moves fewer
-    bytes, and why this is different for 64 sentences. Write six to ten sentences.
+    after, and the ratio that you measured, with what it allows you to say. Say which part of the
+    block Inductor left as it was, and what that means for the ratio. Then explain from its tile why
+    the softmax kernel of the block takes longer on the GPU than the two kernels that it replaces,
+    although it moves fewer bytes, and why this is different for 64 sentences. Write six to ten
+    sentences.
     """
     return Rubric(
         criteria="1 point for the counts: GELU 9 launches to 1 and 92.3 to 8.4 MB, the block 16 to "
