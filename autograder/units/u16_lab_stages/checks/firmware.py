@@ -161,7 +161,7 @@ def gives_memory(runner: Any, network: Network) -> None:
             raise Wrong("`TVMBackendFreeWorkspace` must return 0.", got=str(code), spec=TAKES)
 
 
-@checks(NAME, spec=[TEXT, MAIN, ARENA, ROOM, RIGHT, AGAIN])
+@checks(NAME, spec=[TEXT, MAIN, ARENA, OVER, ROOM, RIGHT, AGAIN])
 def computes_the_network(runner):
     """The network of the page, compiled without a library, runs twice."""
     runs(runner, NETWORK)
