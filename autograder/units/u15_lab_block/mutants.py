@@ -70,7 +70,7 @@ alternatives(
     NAME,
     by_the_tree_of_python=_rows,
     as_lists=lambda text: [[name, tuple(ops), *more] for name, ops, *more in _rows(text)],
-    as_numpy=lambda text: tuple((n, o, np.int64(r), np.int64(w)) for n, o, r, w in _rows(text)),
+    numpy_bytes=lambda text: tuple((n, o, np.int64(r), np.int64(w)) for n, o, r, w in _rows(text)),
 )  # fmt: skip
 
 for _old, _new, _why in [
@@ -132,7 +132,7 @@ alternatives(
     LOOPS,
     by_depth=_nested,
     as_tuples=lambda code: tuple({**row, "loads": tuple(row["loads"])} for row in _nested(code)),
-    as_numpy=lambda code: [{**row, "times": np.int64(row["times"])} for row in _nested(code)],
+    times_of_numpy=lambda code: [{**row, "times": np.int64(row["times"])} for row in _nested(code)],
 )  # fmt: skip
 
 for _old, _new, _why in [
@@ -175,7 +175,7 @@ def _tile(code, grid, threads):
 alternatives(
     TILE,
     by_logarithms=_tile,
-    as_numpy=lambda code, grid, threads: {k: np.int64(n) for k, n in
+    tile_of_numpy=lambda code, grid, threads: {k: np.int64(n) for k, n in
                                           _tile(code, grid, threads).items()},
     by_bits=("size = 1\n        while size * grid[int(axis)] < int(count):\n            size *= 2",
              "size = 1 << (-(-int(count) // grid[int(axis)]) - 1).bit_length()"),
