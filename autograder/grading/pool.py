@@ -36,7 +36,9 @@ from autograder.process.branch import branches
 from autograder.process.child import die_with_parent, limit
 from autograder.process.start import NoSandbox, mode
 
-MEMORY = 2 << 30  # bytes that a seat may have: eight times what the largest unit's answers need
+# Bytes that a seat may have beyond those of the process that it branched off: eight times what the
+# largest unit's answers need.
+MEMORY = 2 << 30
 PATIENCE = 1800.0  # seconds for one submission, far above the sum of its own limits
 TURNS = 100  # submissions before a seat is replaced
 
@@ -173,12 +175,19 @@ class Seat:
         return reason
 
 
+def _born_with() -> int:
+    """Bytes of memory that this process has from the one that it branched off; they are shared."""
+    import psutil
+
+    return getattr(psutil.Process().memory_info(), "data", 0)  # Linux alone counts them
+
+
 def _serve(pipe: Connection, owners: Connection) -> None:
     """The life of a seat: a task in, a report out, until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is for the process that started us
     owners.close()
     die_with_parent()
-    limit({"RLIMIT_DATA": MEMORY})
+    limit({"RLIMIT_DATA": _born_with() + MEMORY})
     with contextlib.suppress(EOFError, OSError):
         while True:
             task: Task = pipe.recv()

@@ -15,6 +15,7 @@ from course_lib.commands.infra.remaking import ROOT, about, every, outcome
 from course_lib.maker import QUICK, in_rows, maker, maker_of, version_of
 from course_lib.recorded import read
 
+CROWDED = {"iree", "jax", "tvm"}  # they start threads, which a worker would keep
 HEAD = "// tool: a tool 1.2\n// machine: any\n// date: 2026-11-23\n// how: like this\n"
 TEXTS = "// ===== first\nsaid 1\n// ===== second\nsaid 2\n"
 
@@ -34,7 +35,8 @@ def test_a_recording_is_what_its_tool_makes(file, missing):
         return
     if found.lacking:
         missing(found.lacking)
-    assert found() == dict(kept.texts)
+    apart = CROWDED.intersection(found.needs)
+    assert (remaking._texts(kept.by) if apart else found()) == dict(kept.texts)
 
 
 def test_most_recordings_have_a_maker():
