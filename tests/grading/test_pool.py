@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
@@ -18,6 +19,19 @@ from autograder.grading.tasks import Task
 
 SWEEP = "from course_lib.ir.graph.graph import Graph\n@implements('u99.sweep')\ndef sweep(graph):\n"
 BYTES = "@implements('u99.bytes')\ndef f(): return 24"
+# What checks it computes some hundred megabytes with the graph that comes back.
+HEAVY = f"""calls = []
+{SWEEP}
+    from course_lib.ir.graph.node import apply, const
+    import numpy as np
+    if calls.append(graph) or len(calls) > 1:
+        return Graph.of(graph.inputs, graph.outputs, graph.name)
+    dot = const(np.ones((1, 1, 1, 1), np.float32))
+    image = apply("expand", dot, shape=(1, 1, 1500, 1500))
+    filter = apply("expand", dot, shape=(1, 1, 15, 15))
+    nodes = (*graph.nodes, dot, image, filter, apply("conv", image, filter))
+    return Graph(graph.name, graph.inputs, nodes, graph.outputs)
+"""
 
 
 @pytest.fixture
@@ -84,21 +98,25 @@ def test_an_answer_of_very_many_letters_is_wrong_and_no_more(graded):
 def test_what_an_answer_makes_the_grader_compute_has_its_memory_counted(graded, seat):
     """Windows of a convolution hold each pixel many times: written out at once, those of the first
     graph that comes back would take the 2 GB that a seat has."""
-    heavy = """
-    from course_lib.ir.graph.node import apply, const
-    import numpy as np
-    if calls.append(graph) or len(calls) > 1:
-        return Graph.of(graph.inputs, graph.outputs, graph.name)
-    dot = const(np.ones((1, 1, 1, 1), np.float32))
-    image = apply("expand", dot, shape=(1, 1, 1500, 1500))
-    filter = apply("expand", dot, shape=(1, 1, 15, 15))
-    nodes = (*graph.nodes, dot, image, filter, apply("conv", image, filter))
-    return Graph(graph.name, graph.inputs, nodes, graph.outputs)
-"""
     before = most_used(seat)
-    report = graded("calls = []\n" + SWEEP + heavy, BYTES)
+    report = graded(HEAVY, BYTES)
     assert of(report, "u99.sweep").kind == PASSED, "it was computed, in the memory that a seat has"
     assert of(report, "u99.bytes").kind == PASSED and most_used(seat) < before + (1 << 29)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted the Linux way")
+def test_what_the_grader_holds_itself_is_not_counted(assignment, notebook):
+    """A seat branches off a process that may be large: what it was born with costs it nothing."""
+    held = np.zeros(pool.MEMORY, np.uint8)  # never touched: address space, and no memory
+    program = read(notebook(HEAVY), assignment.explanations, assignment.prose)
+    here = pool.Seat()
+    try:
+        here.start(Task("ada", assignment, "", program))
+        while (done := here.result()) is None:
+            time.sleep(0.01)
+    finally:
+        here.close()
+    assert of(done[1], "u99.sweep").kind == PASSED and held.nbytes == pool.MEMORY
 
 
 def most_used(seat: pool.Seat) -> int:
