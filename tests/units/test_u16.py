@@ -79,7 +79,7 @@ def test_what_a_short_search_found():
     plain, *trials = search.recorded(search.__file__, "search.txt").data("microseconds")
     assert len(trials) == makers.TRIALS and min(trials) < plain
     assert 40 < max(trials) / min(trials) < 60 and max(trials) > plain
-    assert 1.8 < min(trials[:8]) / min(trials) < 2.2
+    assert min(trials[:8]) < 1.5 * min(trials)
     assert str(min(trials)) in str(search.search_table())
 
 
