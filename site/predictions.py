@@ -59,8 +59,9 @@ def statements(source: str) -> list[ast.stmt]:
 def call_of(statement: ast.stmt, name: str) -> ast.Call | None:
     """The call, if the statement is one of this function and nothing else."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    is_it = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
-    return call if is_it else None
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name:
+        return call
+    return None
 
 
 def form(key: str, unit: str, answer: str | None) -> str:

@@ -14,11 +14,18 @@ const guesses = {
   },
 };
 
+// As Python's "%.2g" and "%.3g".
+function digits(number, count) {
+  const text = number.toPrecision(count);
+  if (!text.includes("e")) return String(Number(text));
+  const [mantissa, exponent] = text.split("e");
+  return `${Number(mantissa)}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+}
+
 // As _apart of autograder/notebook.py; a test compares the two.
 function apart(guess, value, unit) {
   if (!Number.isFinite(guess) || !Number.isFinite(value)) return "";
   const side = guess > value ? "high" : "low";
-  const digits = (number, count) => String(Number(number.toPrecision(count)));
   if (/^(%|percent)/.test(unit)) {
     const points = Math.abs(guess - value);
     return points >= 1 ? ` ${digits(points, 3)} percentage points too ${side}.` : " Nearly right.";
