@@ -20,7 +20,7 @@ from tqdm import tqdm
 ARTICLE = re.compile(r'<article class="bd-article">(.*?)</article>', re.DOTALL)
 STYLES = re.compile(r'<link [^>]*rel="stylesheet"[^>]*>')
 HINTS = re.compile(r'<details class="hints"><summary>(.*?)</summary><p>(.*?)</p></details>')
-HEADING = re.compile(r"<h4>Exercise <code[^>]*>(.*?)</code>")
+HEADING = re.compile(r"<h[2-6]>Exercise <code[^>]*>(.*?)</code>")
 TITLE = re.compile(r"<h1>(.*?)<a ")
 NAMED = re.compile(r'\b(id|for|aria-labelledby|aria-describedby|name)="([^"]+)"|\burl\(#([^)]+)\)')
 LINK = re.compile(r'<a ([^>]*?)href="([^"]*)"')
@@ -119,7 +119,7 @@ def _target(address: str, name: str, printed: list[str]) -> str:
 
 def _hints_at_the_end(body: str) -> str:
     """A fold cannot be opened on paper, and an open hint gives too much away: so they move."""
-    parts = re.split(r"(?=<h4>Exercise )", body)
+    parts = re.split(r"(?=<h[2-6]>Exercise )", body)
     lists = []
     for part in parts:
         title, hints = HEADING.search(part), HINTS.findall(part)

@@ -27,6 +27,7 @@ from course_lib.exercises import Slot, slot
 
 ONLY_NOTEBOOK = "notebook"  # the tag of what only somebody who runs the notebook wants to know
 PLUMBING = ("check", "compare")
+PROGRESS = re.compile(r'<p class="small">[^<]* points so far\..*?</p>\s*')  # of whoever solves it
 STUCK = re.compile(r"\n\nStuck\? `hint\([^`]*`[^\n]*")  # the hints themselves stand on the page
 
 
@@ -58,10 +59,18 @@ def _cells(
         forms = [form(key, unit, known.get(key)) for key, unit in asked(cell.source)]
         if rest := without(cell.source) if forms else cell.source:
             cell.source = rest
-            cell.outputs = [] if forms else [compared(output) for output in solved.outputs]
+            cell.outputs = [] if forms else [_of_a_page(output) for output in solved.outputs]
             yield _folded(cell)
         if forms:
             yield _raw("\n\n".join(forms), cell.id, "guess")
+
+
+def _of_a_page(output: Any) -> Any:
+    """The output, without what it says about the progress or the guess of whoever ran the cell."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        data["text/html"] = PROGRESS.sub("", data["text/html"])
+    return compared(output)
 
 
 def _folded(cell: Any) -> Any:

@@ -133,6 +133,10 @@ def test_paper_has_every_unit_once_with_its_hints_at_the_end(tmp_path, require_t
     assert "u01.html" not in whole + alone and "ops.html" not in whole + alone
     assert whole.count("<h2>Hints</h2>") == 2 and "<details" not in whole
     assert alone.index("Which node?") > alone.index("<h2>Hints</h2>")
+    level = alone.count("Which node?")
+    third = (tmp_path / "u01.html").read_text().replace("h4>", "h3>")  # Sphinx's own levels
+    (tmp_path / "u01.html").write_text(third)
+    assert document(tmp_path, ["u01"]).count("Which node?") == level == 1
     print_pages(tmp_path, ["u00", "u01"])
     printed = sorted((tmp_path / "pdf").iterdir())
     assert [path.name for path in printed] == ["course.pdf", "u00.pdf", "u01.pdf"]

@@ -92,7 +92,13 @@ def test_every_prediction_is_a_form_that_has_an_answer(website: Path, root: Path
     for source in sources(root / "notebooks"):
         page = (website / f"{source.name}.html").read_text()
         text = _visible(page)
-        said = ("dots, then run the cell", "You made no prediction", "Kept: you say", 'hint("')
+        said = (
+            "dots, then run the cell",
+            "You made no prediction",
+            "Kept: you say",
+            'hint("',
+            "points so far",
+        )
         assert not [words for words in said if words in text], source.name
         asked = re.findall(r"^predict\(", source.path.read_text(), re.MULTILINE)
         answers = re.findall(r'class="prediction"[^>]*data-answer="([^"]*)"', page)
