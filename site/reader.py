@@ -18,7 +18,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import nbformat
-from predictions import answers, asked, call_of, compared, form, statements, without
+from predictions import (
+    answers,
+    asked,
+    call_of,
+    compared,
+    forget_guesses,
+    form,
+    statements,
+    without,
+)
 
 from autograder.check.hints import ladder
 from autograder.check.rubrics import TEXT_STUB
@@ -36,6 +45,7 @@ def readable(source: Source, solved: Any, row: str = "") -> Any:
     notebook = expand(source, solutions=False)
     entries = {grade_id(name): slot(name) for name in source.exercises()}
     shown = {cell.id: cell for cell in solved.cells}
+    forget_guesses(solved.cells)
     known = answers(solved.cells)
     pages = (_cells(cell, shown.get(cell.id), entries, known) for cell in notebook.cells)
     notebook.cells = [cell for cells in pages for cell in cells]
