@@ -56,7 +56,7 @@ def apart(text: str, name: str, flags: Sequence[str] = ()) -> Callable[..., Ran]
             process.close()
             if not isinstance(error, OutsideError):
                 raise
-            raise CppError(f"The C++ failed: {_why(error)}") from None
+            raise CppError(f"The compiled function failed: {_why(error)}") from None
         return Ran(head["value"], ())
 
     return call

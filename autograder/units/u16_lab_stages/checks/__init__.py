@@ -42,16 +42,18 @@ DUE = {
 }  # fmt: skip
 
 
-def as_due(got: Any, due: Mapping[int, list[int]], shown: str) -> None:
-    """Wrong unless these are the softmaxes."""
+def as_due(got: Any, due: Mapping[int, list[int]], of: list[Row], shown: str) -> None:
+    """Wrong unless these are the softmaxes of the rows."""
     try:
         plain = {int(k): [int(line) for line in parts] for k, parts in got.items()}
     except (AttributeError, TypeError, ValueError):
         raise Wrong("The answer must be a dict from a line to a list of lines.", program=shown,
                     got=returned(got), spec=FORM) from None  # fmt: skip
     if more := sorted(set(plain) - set(due)):
+        ops = {row["line"]: row["op"].split(".")[-1] for row in of}
+        product = ops.get(more[0]) in ("multiply", "mulf", "*")
         raise Wrong(f"Line {more[0]} is the result of no softmax.", program=shown, got=str(plain),
-                    expected=str(dict(due)), spec=DIVIDED)  # fmt: skip
+                    expected=str(dict(due)), spec=PRODUCT if product else DIVIDED)  # fmt: skip
     if less := sorted(set(due) - set(plain)):
         raise Wrong(f"The softmax with its result in line {less[0]} must be found.", program=shown,
                     got=str(plain), expected=str(dict(due)), spec=FIND)  # fmt: skip
@@ -72,7 +74,7 @@ def writers(draw: st.DrawFn, most: int = 3) -> Writer:
 @checks("u16_lab_stages.found", given=writers(), examples=150, what="random stages", spec=ALL)
 def softmaxes_and_what_only_looks_like_one(found, writer):
     """Rows with softmaxes in both forms, and with what differs in one thing."""
-    as_due(found([dict(row) for row in writer.rows]), writer.due,
+    as_due(found([dict(row) for row in writer.rows]), writer.due, writer.rows,
            f"in the words of {writer.stage}:\n{shown(writer.rows)}")  # fmt: skip
 
 
@@ -81,5 +83,6 @@ def those_of_the_recorded_texts(found):
     """The two programs of the page, stage by stage."""
     for stage, due in DUE.items():
         for program, right in (("both", due), ("neither", {})):
-            as_due(found(rows(DUMPS[program][stage])), right, f"`{program}` in {stage}")
+            read = rows(DUMPS[program][stage])
+            as_due(found([dict(row) for row in read]), right, read, f"`{program}` in {stage}")
     return f"{2 * len(DUE)} texts"

@@ -35,7 +35,7 @@ def those_of_other_programs(found):
             program, of_stage, stage = title.partition(": ")
             if of_stage:
                 some = rows(text)
-                found_checks.as_due(found(some), ours(some), f"a program in {stage}")
+                found_checks.as_due(found(some), ours(some), some, f"a program in {stage}")
                 seen[program] += 1
     if set(seen) != set(SOFTMAXES):
         raise Wrong("The recordings are not those of the check.")
