@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 project = "Machine-learning compilers"
 author = "the authors of the course"
 copyright = "the authors; text CC BY 4.0, code BSD-3-Clause"
-extensions = ["myst_nb", "mathml"]
+extensions = ["myst_nb", "mathml", "slim"]
 root_doc = "index"
 exclude_patterns = ["conf.py", "jupyter_execute"]
 
@@ -29,7 +29,9 @@ suppress_warnings = ["myst.header"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
-html_css_files = ["course.css"]
+html_css_files = ["course.css", "landing.css"]
+html_js_files = ["map.js"]
+html_favicon = "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False

@@ -1,0 +1,150 @@
+"""The first page: what one can do at the end, the map, a card for each unit and lab, three ways in.
+
+    page(parts, pictures)     the page as Markdown, with the map and the cards as HTML in it
+    pictures(solved, into)    {"u02": "u02.svg"}: a thumbnail for each notebook that draws something
+
+What it says of units comes from autograder/edition/atlas.py, and so from the notebooks. A unit that
+does not exist yet stands on the map and is no link. Next room: slim.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import nbformat
+
+from autograder.edition.atlas import Part, Unit, drawn
+from course_lib.draw.base.svg import escape, tag
+
+WIDE, HIGH, GAP, ROW, LEFT, TOP = 132, 44, 22, 92, 10, 26  # of the map, in pixels
+SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+SIZE = re.compile(r'\bwidth="(\d+)" height="(\d+)"')
+
+
+def page(welcome: str, parts: list[Part], thumbnails: dict[str, str]) -> str:
+    """`welcome` is the text of welcome.md; `%map` and `%cards` in it give way."""
+    text = welcome.replace("%map", _html(course_map(parts)))
+    return text.replace("%cards", "\n\n".join(_cards(part, thumbnails) for part in parts))
+
+
+def pictures(solved: Iterable[tuple[str, Path]], into: Path) -> dict[str, str]:
+    """Write the best picture of each solved notebook into `into`, as a file of its own."""
+    into.mkdir(parents=True, exist_ok=True)
+    found = {}
+    for key, path in solved:
+        if picture := best(path):
+            (into / f"{key}.svg").write_text(picture, encoding="utf-8")
+            found[key] = f"{key}.svg"
+    return found
+
+
+def best(path: Path) -> str | None:
+    """Of a notebook's pictures, the one that a card shows best: nearest to its shape, 2 : 1, and
+    not so large that its labels vanish. None if nothing is drawn."""
+    outputs = [o for c in nbformat.read(path, as_version=4).cells for o in c.get("outputs", ())]
+    shown = [o.data.get("text/html", "") for o in outputs if "data" in o]
+    drawings = [svg for text in shown for svg in SVG.findall(text)]
+    usable = [d for d in drawings if SIZE.search(d) and len(d) < 60_000 and "xmlns=" in d]
+    return min(usable, key=_unlike_a_card, default=None)
+
+
+def _unlike_a_card(svg: str) -> float:
+    match = SIZE.search(svg)
+    assert match
+    wide, high = int(match[1]), int(match[2])
+    return abs(wide / high - 2) + abs(wide - 480) / 240
+
+
+def course_map(parts: list[Part]) -> str:
+    """A row for each part, a box for each unit, an arrow from a unit to what needs it."""
+    places = {
+        unit.key: (LEFT + column * (WIDE + GAP), TOP + row * ROW)
+        for row, part in enumerate(parts)
+        for column, unit in enumerate(part.units)
+    }
+    units = [unit for part in parts for unit in part.units]
+    lines = [
+        _arrow(places[need], places[key], f"{need} {key}")
+        for key, needs in drawn(units).items()
+        for need in needs
+    ]
+    names = [
+        tag("text", escape(f"Part {part.numeral}. {part.name}"), x=LEFT, y=TOP + row * ROW - 8,
+            klass="map-part")
+        for row, part in enumerate(parts)
+    ]  # fmt: skip
+    wide = max(x for x, _ in places.values()) + WIDE + LEFT
+    high = max(y for _, y in places.values()) + HIGH + 10
+    boxes = [_box(unit, *places[unit.key]) for unit in units]
+    return tag(
+        "svg", *lines, *names, *boxes, xmlns="http://www.w3.org/2000/svg", klass="course-map",
+        role="group", aria_label="Map of the course: which unit needs which",
+        viewBox=f"0 0 {wide} {high}", width=wide, height=high,
+    )  # fmt: skip
+
+
+def _box(unit: Unit, x: float, y: float) -> str:
+    shape = tag("rect", x=x, y=y, width=WIDE, height=HIGH, rx=6)
+    name = unit.name if len(unit.name) <= 20 else f"{unit.name[:19].rstrip()}…"
+    words = tag("text", escape(unit.key), x=x + 8, y=y + 17, klass="map-key") + tag(
+        "text", escape(name), x=x + 8, y=y + 34
+    )
+    if unit.source is None:
+        return tag("g", shape, words, klass="map-planned", data_key=unit.key)
+    return tag(
+        "a", shape, words, href=f"{unit.source.name}.html", data_key=unit.key,
+        data_needs=" ".join(unit.needs), data_about=about(unit),
+        aria_label=f"{unit.key} {unit.name}. {about(unit)}",
+    )  # fmt: skip
+
+
+def about(unit: Unit) -> str:
+    """What hovering over a unit shows."""
+    needs = f" Needs {', '.join(unit.needs)}." if unit.needs else " Needs no other unit."
+    return f"{unit.question} About {unit.minutes} minutes.{needs} {unit.changed}"
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float], between: str) -> str:
+    """A curve from the lower edge of one box to the upper edge of another; sideways in a row."""
+    (x, y), (u, v) = start, end
+    if y == v:
+        bend = 14 if u - x > WIDE + GAP else 0
+        x, y, u, v = x + WIDE, y + HIGH / 2, u, v + HIGH / 2
+        if bend:
+            x, y, u, v = x - 20, y + HIGH / 2, u + 20, v + HIGH / 2
+        path = f"M{x} {y}C{x} {y + bend} {u} {v + bend} {u} {v}"
+    else:
+        x, u = x + WIDE / 2, u + WIDE / 2
+        path = f"M{x} {y + HIGH}C{x} {y + HIGH + 40} {u} {v - 44} {u} {v}"
+    return tag("path", d=path, klass="map-arrow", data_between=between)
+
+
+def _cards(part: Part, thumbnails: dict[str, str]) -> str:
+    there = [one for unit in part.units for one in (unit, *unit.labs)]
+    cards = [_card(one, thumbnails.get(one.key)) for one in there if one.source]
+    planned = [f"{unit.key} {unit.name}" for unit in part.units if unit.source is None]
+    lines = [f"### Part {part.numeral}. {part.name}"]
+    if cards:
+        lines.append(_html(f'<div class="cards">{"".join(cards)}</div>'))
+    if planned:
+        lines.append(f"Planned: {'; '.join(planned)}.")
+    return "\n\n".join(lines)
+
+
+def _card(unit: Unit, thumbnail: str | None) -> str:
+    assert unit.source
+    image = thumbnail and (  # it decorates: `tag` would leave the empty alt out
+        f'<img src="_static/cards/{thumbnail}" alt="" loading="lazy" width="320" height="160">'
+    )
+    name = "Lab" if unit.source.is_lab else f"{unit.key} · {unit.name}"
+    title = f'<p class="card-name">{tag("a", escape(name), href=f"{unit.source.name}.html")}</p>'
+    asked = f"<p>{escape(unit.question)}</p>"
+    facts = f'<p class="card-facts">{unit.minutes} minutes · {escape(unit.source.worth())}</p>'
+    labelled = f"<p>{escape(unit.changed)}</p>"
+    return f'<div class="course-card">{image or ""}{title}{asked}{labelled}{facts}</div>'
+
+
+def _html(markup: str) -> str:
+    return f"```{{raw}} html\n{markup}\n```"
