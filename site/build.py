@@ -102,7 +102,6 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
             write(scratch / "units" / f"{source.key}.md", page.encode())
     (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
     shutil.copytree(HERE / "static", scratch / "_static")
-    shutil.copy(COURSE / "docs" / "img" / "tour.svg", scratch / "_static")
     (scratch / "index.md").write_text(first_page(units, scratch, solved), encoding="utf-8")
     for name in ("conf.py", "mathml.py", "slim.py"):
         shutil.copy(HERE / name, scratch / name)
@@ -166,7 +165,8 @@ def first_page(units: list[Source], scratch: Path, solved: Path) -> str:
     """Map, cards and ways in (landing.py), and the contents of the whole site."""
     index = (COURSE / "notebooks" / "index.md").read_text(encoding="utf-8")
     notebooks = [(source.key, solved / f"{source.name}.ipynb") for source in units]
-    thumbnails = pictures(notebooks, scratch / "_static" / "cards")
+    tour = COURSE / "docs" / "img" / "tour.svg"
+    thumbnails = pictures(notebooks, tour, scratch / "_static" / "cards")
     welcome = (HERE / "welcome.md").read_text(encoding="utf-8")
     return index_page(units, page(welcome, atlas(index, units), thumbnails))
 
@@ -186,7 +186,7 @@ def index_page(units: list[Source], readme: str) -> str:
 
 def _contents(caption: str, names: list[str]) -> str:
     listed = "\n".join(names)
-    return f"```{{toctree}}\n:maxdepth: 1\n:caption: {caption}\n\n{listed}\n```"
+    return f"```{{toctree}}\n:maxdepth: 1\n:hidden:\n:caption: {caption}\n\n{listed}\n```"
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """The first page: what one can do at the end, the map, a card for each unit and lab, three ways in.
 
     page(parts, pictures)     the page as Markdown, with the map and the cards as HTML in it
-    pictures(solved, into)    {"u02": "u02.svg"}: a thumbnail for each notebook that draws something
+    pictures(solved, into)    {"u02"}: a thumbnail for each notebook that draws something
 
 What it says of units comes from autograder/edition/atlas.py, and so from the notebooks. A unit that
 does not exist yet stands on the map and is no link. Next room: slim.py.
@@ -10,6 +10,7 @@ does not exist yet stands on the map and is no link. Next room: slim.py.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,26 +19,40 @@ import nbformat
 from autograder.edition.atlas import Part, Unit, drawn
 from course_lib.draw.base.svg import escape, tag
 
-WIDE, HIGH, GAP, ROW, LEFT, TOP = 132, 44, 22, 92, 10, 26  # of the map, in pixels
+WIDE, HIGH, GAP, ROW, LEFT, TOP = 124, 56, 18, 108, 6, 26  # of the map, in pixels
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+TOUR = "One layer of a network as PyTorch, graph, loops, LLVM IR, machine code, and on a chip"
+BY_SYSTEM = "@media(prefers-color-scheme:dark)"
 SIZE = re.compile(r'\bwidth="(\d+)" height="(\d+)"')
 
 
-def page(welcome: str, parts: list[Part], thumbnails: dict[str, str]) -> str:
-    """`welcome` is the text of welcome.md; `%map` and `%cards` in it give way."""
+def page(welcome: str, parts: list[Part], thumbnails: set[str]) -> str:
+    """`welcome` is the text of welcome.md; `%map`, `%tour` and `%cards` in it give way."""
     text = welcome.replace("%map", _html(course_map(parts)))
+    text = text.replace("%tour", _html(in_both_schemes("tour", "tour", TOUR)))
     return text.replace("%cards", "\n\n".join(_cards(part, thumbnails) for part in parts))
 
 
-def pictures(solved: Iterable[tuple[str, Path]], into: Path) -> dict[str, str]:
-    """Write the best picture of each solved notebook into `into`, as a file of its own."""
+def pictures(solved: Iterable[tuple[str, Path]], tour: Path, into: Path) -> set[str]:
+    """Write `tour` and the best picture of each solved notebook into `into`, light and dark; of
+    which notebooks there is one."""
     into.mkdir(parents=True, exist_ok=True)
-    found = {}
-    for key, path in solved:
-        if picture := best(path):
-            (into / f"{key}.svg").write_text(picture, encoding="utf-8")
-            found[key] = f"{key}.svg"
-    return found
+    found = {key: picture for key, path in solved if (picture := best(path))}
+    for name, picture in {**found, "tour": tour.read_text(encoding="utf-8")}.items():
+        for scheme, when in (("light", "not all"), ("dark", "all")):
+            text = picture.replace(BY_SYSTEM, f"@media {when}")
+            (into / f"{name}-{scheme}.svg").write_text(text, encoding="utf-8")
+    return set(found)
+
+
+def in_both_schemes(name: str, kind: str, alt: str = "") -> str:
+    """The picture that the page's own switch between light and dark goes for. An empty alt says
+    that it decorates, so it is written."""
+    return "".join(
+        f'<img class="{kind} only-{scheme}" src="_static/cards/{name}-{scheme}.svg"'
+        f' alt="{escape(alt)}" loading="lazy">'
+        for scheme in ("light", "dark")
+    )
 
 
 def best(path: Path) -> str | None:
@@ -87,9 +102,10 @@ def course_map(parts: list[Part]) -> str:
 
 def _box(unit: Unit, x: float, y: float) -> str:
     shape = tag("rect", x=x, y=y, width=WIDE, height=HIGH, rx=6)
-    name = unit.name if len(unit.name) <= 20 else f"{unit.name[:19].rstrip()}…"
-    words = tag("text", escape(unit.key), x=x + 8, y=y + 17, klass="map-key") + tag(
-        "text", escape(name), x=x + 8, y=y + 34
+    name = textwrap.wrap(unit.name, 19, max_lines=2, placeholder=" …")
+    words = tag("text", escape(unit.key), x=x + 8, y=y + 16, klass="map-key")
+    words += "".join(
+        tag("text", escape(line), x=x + 8, y=y + 31 + 15 * k) for k, line in enumerate(name)
     )
     if unit.source is None:
         return tag("g", shape, words, klass="map-planned", data_key=unit.key)
@@ -121,9 +137,9 @@ def _arrow(start: tuple[float, float], end: tuple[float, float], between: str) -
     return tag("path", d=path, klass="map-arrow", data_between=between)
 
 
-def _cards(part: Part, thumbnails: dict[str, str]) -> str:
+def _cards(part: Part, thumbnails: set[str]) -> str:
     there = [one for unit in part.units for one in (unit, *unit.labs)]
-    cards = [_card(one, thumbnails.get(one.key)) for one in there if one.source]
+    cards = [_card(one, thumbnails) for one in there if one.source]
     planned = [f"{unit.key} {unit.name}" for unit in part.units if unit.source is None]
     lines = [f"### Part {part.numeral}. {part.name}"]
     if cards:
@@ -133,17 +149,15 @@ def _cards(part: Part, thumbnails: dict[str, str]) -> str:
     return "\n\n".join(lines)
 
 
-def _card(unit: Unit, thumbnail: str | None) -> str:
+def _card(unit: Unit, thumbnails: set[str]) -> str:
     assert unit.source
-    image = thumbnail and (  # it decorates: `tag` would leave the empty alt out
-        f'<img src="_static/cards/{thumbnail}" alt="" loading="lazy" width="320" height="160">'
-    )
+    image = in_both_schemes(unit.key, "thumbnail") if unit.key in thumbnails else ""
     name = "Lab" if unit.source.is_lab else f"{unit.key} · {unit.name}"
     title = f'<p class="card-name">{tag("a", escape(name), href=f"{unit.source.name}.html")}</p>'
     asked = f"<p>{escape(unit.question)}</p>"
     facts = f'<p class="card-facts">{unit.minutes} minutes · {escape(unit.source.worth())}</p>'
     labelled = f"<p>{escape(unit.changed)}</p>"
-    return f'<div class="course-card">{image or ""}{title}{asked}{labelled}{facts}</div>'
+    return f'<div class="course-card">{image}{title}{asked}{labelled}{facts}</div>'
 
 
 def _html(markup: str) -> str:
