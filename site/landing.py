@@ -20,7 +20,7 @@ from autograder.edition.atlas import Part, Unit, drawn
 from course_lib.draw.base.svg import escape, tag
 
 WIDE, HIGH, GAP, ROW, LEFT, TOP = 124, 56, 18, 108, 6, 26  # of the map, in pixels
-SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+SVG = re.compile(r"<svg\b[^>]*>|</svg>")
 TOUR = "One layer of a network as PyTorch, graph, loops, LLVM IR, machine code, and on a chip"
 BY_SYSTEM = "@media(prefers-color-scheme:dark)"
 SIZE = re.compile(r'\bwidth="(\d+)" height="(\d+)"')
@@ -56,20 +56,31 @@ def in_both_schemes(name: str, kind: str, alt: str = "") -> str:
 
 
 def best(path: Path) -> str | None:
-    """Of a notebook's pictures, the one that a card shows best: nearest to its shape, 2 : 1, and
-    not so large that its labels vanish. None if nothing is drawn."""
+    """Of a notebook's pictures, the one with most in it that a card can show: about as wide as a
+    page, not higher than wide, and small as a file. None if nothing fits."""
     outputs = [o for c in nbformat.read(path, as_version=4).cells for o in c.get("outputs", ())]
     shown = [o.data.get("text/html", "") for o in outputs if "data" in o]
-    drawings = [svg for text in shown for svg in SVG.findall(text)]
-    usable = [d for d in drawings if SIZE.search(d) and len(d) < 60_000 and "xmlns=" in d]
-    return min(usable, key=_unlike_a_card, default=None)
+    usable = [svg for text in shown for svg in drawings(text) if _fits_a_card(svg)]
+    return max(usable, key=lambda svg: svg.count("<"), default=None)
 
 
-def _unlike_a_card(svg: str) -> float:
-    match = SIZE.search(svg)
-    assert match
-    wide, high = int(match[1]), int(match[2])
-    return abs(wide / high - 2) + abs(wide - 480) / 240
+def drawings(text: str) -> list[str]:
+    """Each picture of a piece of HTML; one inside another one belongs to that."""
+    found, depth, start = [], 0, 0
+    for match in SVG.finditer(text):
+        start = start if depth else match.start()
+        depth += -1 if match[0].startswith("</") else 1
+        if not depth:
+            found.append(text[start : match.end()])
+    return found
+
+
+def _fits_a_card(svg: str) -> bool:
+    size = SIZE.search(svg)
+    if size is None or len(svg) > 60_000 or "xmlns=" not in svg:
+        return False
+    wide, high = int(size[1]), int(size[2])
+    return 240 <= wide <= 800 and 1 <= wide / high <= 3.5
 
 
 def course_map(parts: list[Part]) -> str:
@@ -102,7 +113,7 @@ def course_map(parts: list[Part]) -> str:
 
 def _box(unit: Unit, x: float, y: float) -> str:
     shape = tag("rect", x=x, y=y, width=WIDE, height=HIGH, rx=6)
-    name = textwrap.wrap(unit.name, 19, max_lines=2, placeholder=" …")
+    name = textwrap.wrap(unit.name, 17, max_lines=2, placeholder=" …")
     words = tag("text", escape(unit.key), x=x + 8, y=y + 16, klass="map-key")
     words += "".join(
         tag("text", escape(line), x=x + 8, y=y + 31 + 15 * k) for k, line in enumerate(name)
@@ -152,9 +163,10 @@ def _cards(part: Part, thumbnails: set[str]) -> str:
 def _card(unit: Unit, thumbnails: set[str]) -> str:
     assert unit.source
     image = in_both_schemes(unit.key, "thumbnail") if unit.key in thumbnails else ""
-    name = "Lab" if unit.source.is_lab else f"{unit.key} · {unit.name}"
+    lab = unit.source.is_lab
+    name = f"Lab · {unit.question}" if lab else f"{unit.key} · {unit.name}"
     title = f'<p class="card-name">{tag("a", escape(name), href=f"{unit.source.name}.html")}</p>'
-    asked = f"<p>{escape(unit.question)}</p>"
+    asked = "" if lab else f"<p>{escape(unit.question)}</p>"
     facts = f'<p class="card-facts">{unit.minutes} minutes · {escape(unit.source.worth())}</p>'
     labelled = f"<p>{escape(unit.changed)}</p>"
     return f'<div class="course-card">{image}{title}{asked}{labelled}{facts}</div>'

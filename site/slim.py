@@ -34,8 +34,8 @@ LEFT_OUT = (
 )
 
 TO_ALL = (
-    ('id="pst-primary-sidebar"', 'id="pst-primary-sidebar" role="navigation" aria-label="Course"'),
-    ('<th class="head"><p></p></th>', '<td class="head"></td>'),
+    (r'id="pst-primary-sidebar"', r'\g<0> role="navigation" aria-label="Course"'),
+    (r'<th class="(head[^"]*)"><p></p></th>', r'<td class="\1"></td>'),
 )
 
 
@@ -57,7 +57,7 @@ def slimmed(page: str) -> str:
     """The page without the script of the icons, and with the marks that the theme forgets."""
     page = SCRIPT.sub("", page)
     for old, new in TO_ALL:
-        page = page.replace(old, new)
+        page = re.sub(old, new, page)
     return page
 
 
