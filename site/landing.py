@@ -113,7 +113,7 @@ def course_map(parts: list[Part]) -> str:
 
 def _box(unit: Unit, x: float, y: float) -> str:
     shape = tag("rect", x=x, y=y, width=WIDE, height=HIGH, rx=6)
-    name = textwrap.wrap(unit.name, 17, max_lines=2, placeholder=" …")
+    name = textwrap.wrap(unit.name, 16, max_lines=2, placeholder=" …")
     words = tag("text", escape(unit.key), x=x + 8, y=y + 16, klass="map-key")
     words += "".join(
         tag("text", escape(line), x=x + 8, y=y + 31 + 15 * k) for k, line in enumerate(name)
