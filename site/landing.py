@@ -68,6 +68,8 @@ def drawings(text: str) -> list[str]:
     """Each picture of a piece of HTML; one inside another one belongs to that."""
     found, depth, start = [], 0, 0
     for match in SVG.finditer(text):
+        if match[0].endswith("/>"):  # an empty one
+            continue
         start = start if depth else match.start()
         depth += -1 if match[0].startswith("</") else 1
         if not depth:
