@@ -2,15 +2,20 @@
 
 The theme loads 1.5 MB of icons and shows a dozen. Those are taken out of the theme's own file and
 become a style sheet of about 10 kB; the script, its fonts and the maps for debuggers go. The side
-bar becomes a landmark, and an empty head of a column no head.
+bar becomes a landmark, and an empty head of a column no head. A page without a description gets
+its first paragraph as one.
 """
 
 from __future__ import annotations
 
+import html
 import re
+import textwrap
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 ICONS = {
@@ -77,7 +82,19 @@ def slim(app: Sphinx, problem: Exception | None) -> None:
             path.unlink()
 
 
+def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], tree: Any) -> None:
+    """The first paragraph says to a search engine what the page is about."""
+    tags = context.get("metatags", "")
+    if tree is None or 'name="description"' in tags:
+        return
+    if first := next(tree.findall(nodes.paragraph), None):
+        words = textwrap.shorten(first.astext(), 200, placeholder=" …")
+        tag = f'<meta name="description" content="{html.escape(words)}" />'
+        context["metatags"] = f"{tags}\n{tag}"
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("html-page-context", describe)
     app.connect("build-finished", slim)
     app.add_css_file("icons.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -187,6 +187,7 @@ def test_pages_are_light_and_legible_to_all(website: Path, root: Path, browser, 
                 image.evaluate("image => image.loading = 'eager'")
             page.wait_for_load_state("networkidle")
             assert page.locator("html").get_attribute("data-theme") == scheme
+            assert page.locator('meta[name="description"]').count() == 1
             found = axe.run(page).response["violations"]
             assert not found, (name, scheme, [(v["id"], v["nodes"][0]["html"]) for v in found])
         page.close()
