@@ -20,11 +20,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
+from landing import page, pictures
 from links import downloaded, repository, row
 from printing import print_pages
 from reader import readable
 from tqdm import tqdm
 
+from autograder.edition.atlas import atlas
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.execute import execute
@@ -45,6 +47,7 @@ def build(into: Path, scratch: Path, solved: Path, notebooks: Path, pdf: bool = 
     """
     write_sources(scratch, solved, notebooks, pdf)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
+    command += ["-d", str(scratch / ".doctrees")]  # not among the pages
     done = subprocess.run([*command, str(scratch), str(into)], check=False)
     if done.returncode:
         raise SystemExit("make site: Sphinx reported the problems above")
@@ -83,11 +86,11 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = Fals
             page = page_of(source, TEACHING)
             write(scratch / "units" / f"{source.key}.md", page.encode())
     (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
-    (scratch / "index.md").write_text(index_page(units), encoding="utf-8")
     shutil.copytree(HERE / "static", scratch / "_static")
     for source in units:
         write(scratch / "_extra" / "notebooks" / f"{source.name}.ipynb", downloaded(source))
-    for name in ("conf.py", "mathml.py"):
+    (scratch / "index.md").write_text(first_page(units, scratch, solved), encoding="utf-8")
+    for name in ("conf.py", "mathml.py", "slim.py"):
         shutil.copy(HERE / name, scratch / name)
 
 
@@ -100,9 +103,18 @@ def op_page() -> str:
     return f"# The op table\n\n{intro}\n\n```text\n{table}\n```\n"
 
 
-def index_page(units: list[Source]) -> str:
+def first_page(units: list[Source], scratch: Path, solved: Path) -> str:
+    """Map, cards and ways in (landing.py), and the contents of the whole site."""
+    index = (COURSE / "notebooks" / "index.md").read_text(encoding="utf-8")
+    notebooks = [(source.key, solved / f"{source.name}.ipynb") for source in units]
+    tour = COURSE / "docs" / "img" / "tour.svg"
+    thumbnails = pictures(notebooks, tour, scratch / "_static" / "cards")
+    welcome = (HERE / "welcome.md").read_text(encoding="utf-8")
+    return index_page(units, page(welcome, atlas(index, units), thumbnails))
+
+
+def index_page(units: list[Source], readme: str) -> str:
     """The start page with the contents of the whole site."""
-    readme = (HERE / "welcome.md").read_text(encoding="utf-8")
     pages = [name for path, name in PAGES.items() if (COURSE / path).exists()]
     names = [source.key for source in units]
     pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
@@ -116,7 +128,7 @@ def index_page(units: list[Source]) -> str:
 
 def _contents(caption: str, names: list[str]) -> str:
     listed = "\n".join(names)
-    return f"```{{toctree}}\n:maxdepth: 1\n:caption: {caption}\n\n{listed}\n```"
+    return f"```{{toctree}}\n:maxdepth: 1\n:hidden:\n:caption: {caption}\n\n{listed}\n```"
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 project = "Machine-learning compilers"
 author = "the authors of the course"
 copyright = "the authors; text CC BY 4.0, code BSD-3-Clause"
-extensions = ["myst_nb", "mathml", "sphinx_copybutton"]
+extensions = ["myst_nb", "mathml", "sphinx_copybutton", "slim"]
 root_doc = "index"
 exclude_patterns = ["conf.py", "_extra", "jupyter_execute"]
 
@@ -33,8 +33,9 @@ html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
 html_extra_path = ["_extra"]  # the notebooks to download
-html_css_files = ["course.css", "reader.css", ("print.css", {"media": "print"})]
-html_js_files = [("reader.js", {"defer": "defer"})]
+html_css_files = ["course.css", "reader.css", "landing.css", ("print.css", {"media": "print"})]
+html_js_files = [("reader.js", {"defer": "defer"}), "map.js"]
+html_favicon = "_static/favicon.svg"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False

@@ -6,6 +6,7 @@ by site/build.py's own function; what they showed stands on the pages.
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import shutil
@@ -167,6 +168,64 @@ def _looks_right(page: Any, name: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
     if not is_lab(key_in(name)):  # the pictures of a lab are of the student's own answers
         assert page.locator("figure.cl svg").count() > 0, f"{name} has no drawing"
+
+
+def test_pages_are_light_and_legible_to_all(website: Path, root: Path, browser, missing) -> None:
+    """What a server sends, compressed as servers do: the first page is below 500 kB, a unit's below
+    1.5 MB. Nothing is asked for elsewhere. axe-core finds nothing wrong in either scheme."""
+    axe, shared = _axe(missing), 0
+    assert not (website / ".doctrees").exists() and not list(website.rglob("fontawesome.js"))
+    for name in ("index", "u12_systolic"):
+        page = browser.new_page(reduced_motion="reduce")  # no colours on their way to others
+        page.set_default_timeout(600_000)
+        asked: set[str] = set()
+        page.on("request", lambda request, asked=asked: asked.add(request.url))
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            page.goto((website / f"{name}.html").as_uri())
+            for image in page.locator("img").all():
+                image.evaluate("image => image.loading = 'eager'")
+            page.wait_for_load_state("networkidle")
+            assert page.locator("html").get_attribute("data-theme") == scheme
+            assert page.locator('meta[name="description"]').count() == 1
+            found = axe.run(page).response["violations"]
+            assert not found, (name, scheme, [(v["id"], v["nodes"][0]["html"]) for v in found])
+        page.close()
+        assert all(url.startswith(("data:", "file:")) for url in asked), asked
+        files = [Path(url[7:].split("?")[0]) for url in asked if not url.startswith("data:")]
+        sent = {file.name: len(gzip.compress(file.read_bytes())) for file in files}
+        assert name != "index" or sum(sent.values()) < 500_000, sent
+        shared = sum(size for file, size in sent.items() if file != f"{name}.html")
+    for source in sources(root / "notebooks"):
+        own = len(gzip.compress((website / f"{source.name}.html").read_bytes()))
+        assert shared + own < 1_500_000, source.name
+
+
+def test_the_map_says_what_a_unit_is_about_by_mouse_and_by_keyboard(website: Path, browser) -> None:
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    page.set_default_timeout(600_000)
+    page.goto((website / "index.html").as_uri())
+    said, box = page.locator(".map-about"), page.locator('.course-map a[data-key="u03"]')
+    before = said.inner_text()
+    box.hover()
+    assert said.inner_text().startswith("u03. ") and "minutes" in said.inner_text()
+    marked = page.locator(".course-map .map-needed")
+    assert [one.get_attribute("data-key") for one in marked.all()] == ["u01", "u02"]
+    page.mouse.move(0, 0)
+    assert said.inner_text() == before
+    box.focus()
+    assert said.inner_text().startswith("u03. ")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/u03_fusion.html")
+    page.close()
+
+
+def _axe(missing: Any) -> Any:
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        missing("axe-playwright-python")
+    return Axe()
 
 
 def _visible(page: str) -> str:

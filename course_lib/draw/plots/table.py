@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from course_lib.arguments import takes
 from course_lib.draw.base.picture import Picture, fragment
-from course_lib.draw.base.svg import escape, tag
+from course_lib.draw.base.svg import OWN_KEYS, escape, tag
 from course_lib.draw.base.units import digits
 from course_lib.draw.plots.figure import COLOUR, Plot, chart, plain, sheet
 
@@ -62,7 +62,7 @@ def table(
     cells = _cells(rows, headers, exact)
     markup = _markup(cells, headers, title, numeric, winners)
     key = [tag("div", "▸ best of its column", klass="cl-muted")] if winners else []
-    scroll = tag("div", markup, klass="cl-scroll")
+    scroll = tag("div", markup, klass="cl-scroll", tabindex=0, **OWN_KEYS)
     html = fragment(scroll, *key, css=CSS)
     return Picture(title or "table", html, _plain(cells, headers, title, numeric, winners))
 
