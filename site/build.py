@@ -17,12 +17,12 @@ import re
 import shutil
 import subprocess
 import sys
-from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import nbformat
+import reference
 from tqdm import tqdm
 
 from autograder.check.hints import ladder
@@ -31,7 +31,6 @@ from autograder.edition.deliver import write
 from autograder.edition.execute import execute
 from autograder.edition.facts import page_of
 from autograder.edition.sources import Source, expand, grade_id, sources
-from course_lib.commands.ops import ops
 from course_lib.exercises import Slot, slot
 
 HERE = Path(__file__).resolve().parent
@@ -81,7 +80,7 @@ def solve(solved: Path, notebooks: Path) -> None:
 
 def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
     """Everything that Sphinx reads, made anew: nothing old can linger."""
-    for old in ("_static", "units"):
+    for old in ("_static", "units", "ops", "passes", "api", "reference"):
         shutil.rmtree(scratch / old, ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)
     for old in [*scratch.glob("*.md"), *scratch.glob("*.ipynb")]:
@@ -97,11 +96,12 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
         if (TEACHING / f"{source.key}.md").exists():
             page = page_of(source, TEACHING)
             write(scratch / "units" / f"{source.key}.md", page.encode())
-    (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
+    reference.write(scratch, HERE / "glossary.md", units)
     (scratch / "index.md").write_text(index_page(units), encoding="utf-8")
     shutil.copytree(HERE / "static", scratch / "_static")
     for name in ("conf.py", "mathml.py"):
         shutil.copy(HERE / name, scratch / name)
+    shutil.copytree(HERE / "reference", scratch / "reference")
 
 
 def readable(source: Source, solved: Any) -> Any:
@@ -149,15 +149,6 @@ def _as_html(hint: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(hint))
 
 
-def op_page() -> str:
-    """The op table as a page: the same text as `python -m course_lib ops`."""
-    table = ops(Namespace(op=None)).text
-    intro = (
-        "Everything the compiler knows about an op is one row of this table (`course_lib/ir/ops`)."
-    )
-    return f"# The op table\n\n{intro}\n\n```text\n{table}\n```\n"
-
-
 def index_page(units: list[Source]) -> str:
     """The start page with the contents of the whole site."""
     readme = (HERE / "welcome.md").read_text(encoding="utf-8")
@@ -166,7 +157,7 @@ def index_page(units: list[Source]) -> str:
     pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
     parts = [
         _contents("Units", [source.name for source in units]),
-        _contents("The compiler", ["ops"]),
+        _contents("To look things up", list(reference.PAGES)),
         _contents("For teachers", pages) if pages else "",
     ]
     return "\n\n".join([readme.strip(), *filter(None, parts)]) + "\n"

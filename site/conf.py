@@ -14,9 +14,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 project = "Machine-learning compilers"
 author = "the authors of the course"
 copyright = "the authors; text CC BY 4.0, code BSD-3-Clause"
-extensions = ["myst_nb", "mathml"]
+extensions = ["myst_nb", "mathml", "reference.links"]
 root_doc = "index"
-exclude_patterns = ["conf.py", "jupyter_execute"]
+exclude_patterns = ["conf.py", "jupyter_execute", "reference"]
+python_use_unqualified_type_names = True
+add_module_names = False  # each module has a heading of its own
 
 nb_execution_mode = "off"  # site/build.py has run them
 nb_merge_streams = True
@@ -29,7 +31,10 @@ suppress_warnings = ["myst.header"]
 html_theme = "sphinx_book_theme"
 html_title = project
 html_static_path = ["_static"]
-html_css_files = ["course.css"]
+html_css_files = ["course.css", "reference.css"]
+html_search_scorer = str(
+    Path(__file__).with_name("_static") / "search.js"
+)  # learners' pages first, teachers' last
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
