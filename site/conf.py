@@ -38,6 +38,10 @@ html_search_scorer = str(
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False
+# There are hundreds of them; a sidebar with all sections of all units would be most of each.
+lookup = ["navbar-logo.html", "search-button-field.html", "lookup.html"]
+html_sidebars = {f"{folder}/*": lookup for folder in ("ops", "passes", "api")}
+templates_path = ["reference/templates"]
 html_theme_options = {
     "navbar_persistent": [],  # the theme would show a second search box
     "use_download_button": False,

@@ -153,7 +153,8 @@ def pages(found: Rooms) -> dict[str, str]:
         "# The library\n\n"
         "`course_lib` room by room, from its docstrings. A room is a folder; each page has its "
         "files in the order of the alphabet. Names with an underscore before them are left out, "
-        "and so are the rows of the [op table](../ops.md).\n\n| room | what it is for |\n|---|---|\n"
+        "and so are the rows of the [op table](../ops.md).\n\n"
+        "| room | what it is for |\n|---|---|\n"
     )
     return made | {"api/index": head + "\n".join(rows) + "\n"}
 

@@ -18,9 +18,8 @@ from typing import Any
 HEADING = "## Where to read on"
 ANCHOR = "where-to-read-on"
 YEAR = r"\b(?:19|20)\d\d\b(?!\.\d)"
-WORK = re.compile(
-    rf"\*(?P<title>[^*]+)\*(?P<tail>(?:arXiv:|[^*:;]){{0,110}}?{YEAR}\)?(?: \((?:arXiv|in 20)[^)]*\))?)"
-)
+MORE = r"(?: \((?:arXiv|in 20)[^)]*\))?"
+WORK = re.compile(rf"\*(?P<title>[^*]+)\*(?P<tail>(?:arXiv:|[^*:;]){{0,110}}?{YEAR}\)?{MORE})")
 OWN_WORDS = re.compile(r"(?<=[a-z)])[.:;] (?=[A-Z])|^[,;] (?:and )?|; ")  # before the next authors
 HEAD = re.compile(r"((?:\*[^*]*\*|<[^>]*>|[^*<:.]|[:.](?! ))*)(?:[:.] |$)")
 
@@ -78,7 +77,7 @@ def _named(item: str) -> Iterator[tuple[str, str, str, str]]:
         said = before[: len(before) - len(authors)] if k else ""
         authors = re.sub(r"^(?:[\s,;]|and )+|[\s,]+$|'s $", "", authors)
         found.append((authors, match["title"], match["tail"], note.strip(" :,.;")))
-        note = said if re.search(r"\w{4}", said) else shared
+        note = said if re.search(r"\w{4}", said) else shared * ("and" in said)
     if not matches and not item.startswith("`") and (head := HEAD.match(item)):
         yield "", head[1], "", item[head.end() :].strip(" .")
     yield from reversed(found)
