@@ -18,6 +18,7 @@ JOBS ?=
 ENGINE ?=
 INSECURE ?=
 LAB_ARGS ?=
+PDF ?=
 PYTEST_ARGS ?=
 MINUTES ?= 10
 
@@ -58,9 +59,9 @@ lint: ## ruff, pyright and the import layers
 	$(PY) -m pyright --pythonpath $(PY)
 	$(VENV)/bin/lint-imports
 
-site: ## the website, executed, in build/site/
+site: ## the website, executed, in build/site/ (PDF=1: and each unit and the course as PDF)
 	$(SETUP) torch,llvm,lab,grade,site,dev,peers
-	$(PY) site/build.py --into build/site
+	$(PY) site/build.py --into build/site $(if $(PDF),--pdf)
 
 release: ## the students' edition in build/release/ (all units, or UNIT=2)
 	$(SETUP) torch,llvm,lab,grade

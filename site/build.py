@@ -1,8 +1,8 @@
 """The website: `make site` writes it to build/site.
 
-The pages are the students' notebooks. An exercise shows its stub and, folded, its hints. Below each
-cell stands what the instructor's notebook shows there, so every check passes and every picture is
-that of a solved notebook. No solution and no hidden test is in the sources that Sphinx sees.
+The pages are the students' notebooks as somebody reads them (reader.py). Below each cell stands
+what the instructor's notebook shows there, so every check passes and every picture is of a solved
+notebook. No solution and no hidden test is in the sources that Sphinx sees.
 
     notebooks/u02_rewrites.md  ->  build/site-solved/u02_rewrites.ipynb     (executed)
                                ->  build/site-sources/u02_rewrites.ipynb  ->  u02_rewrites.html
@@ -11,61 +11,45 @@ that of a solved notebook. No solution and no hidden test is in the sources that
 from __future__ import annotations
 
 import argparse
-import html
 import os
-import re
 import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import reference
+from links import downloaded, repository, row
+from printing import print_pages
+from reader import readable
 from tqdm import tqdm
 
-from autograder.check.hints import ladder
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.execute import execute
 from autograder.edition.facts import page_of
-from autograder.edition.sources import Source, expand, grade_id, sources
-from course_lib.exercises import Slot, slot
+from autograder.edition.sources import Source, sources
 
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
 PAGES = {"docs/instructors.md": "instructors", "docs/authoring.md": "authoring"}
 TEACHING = COURSE / "docs" / "units"  # u02.md: what the teacher of a unit or lab wants to know
 
-# What `predict` and `compare` of autograder/notebook.py say, and what a page says instead.
-GUESSES = (
-    (
-        re.compile(r"Type your own guess in place of the dots, then run the cell: [\w.]+\."
-                   r"|Kept: you say [^<\n]*\.(?=<|\n|$)"),
-        "Make a guess before you read on; the answer stands further down.",
-    ),
-    (re.compile(r"(It is [^<\n]*)\. You made no prediction for [\w.]+\."), r"\1."),
-    (
-        re.compile(r"You said [^<\n]*?; it is ([^<\n]*?)\."
-                   r"( Within 10 %\.| Nearly right\."
-                   r"| [\d.e+]+ (times|percentage points) too (high|low)\.)?(?=<|\n|$)"),
-        r"It is \1.",
-    ),
-)  # fmt: skip
 
-
-def build(into: Path, scratch: Path, solved: Path, notebooks: Path = COURSE / "notebooks") -> None:
-    """Write the sources into `scratch` and let Sphinx make the pages in `into`.
+def build(into: Path, scratch: Path, solved: Path, notebooks: Path, pdf: bool = False) -> None:
+    """Write the sources into `scratch` and let Sphinx make the pages in `into`; then print them.
 
     `solved` holds the instructor's notebooks, executed.
     """
-    write_sources(scratch, solved, notebooks)
+    write_sources(scratch, solved, notebooks, pdf)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
     done = subprocess.run([*command, str(scratch), str(into)], check=False)
     if done.returncode:
         raise SystemExit("make site: Sphinx reported the problems above")
     print(f"{into / 'index.html'}: {len(list(into.glob('*.html')))} pages")
+    if pdf:
+        print_pages(into, [source.name for source in sources(notebooks)])
 
 
 def solve(solved: Path, notebooks: Path) -> None:
@@ -78,16 +62,17 @@ def solve(solved: Path, notebooks: Path) -> None:
         list(tqdm(runs, "notebooks", total=len(found)))
 
 
-def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
+def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = False) -> None:
     """Everything that Sphinx reads, made anew: nothing old can linger."""
-    for old in ("_static", "units", "ops", "passes", "api", "reference"):
+    for old in ("_static", "_extra", "units", "ops", "passes", "api", "reference"):
         shutil.rmtree(scratch / old, ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)
     for old in [*scratch.glob("*.md"), *scratch.glob("*.ipynb")]:
         old.unlink()
     units = sources(notebooks)
     for source in units:
-        page = readable(source, nbformat.read(solved / f"{source.name}.ipynb", as_version=4))
+        notebook = nbformat.read(solved / f"{source.name}.ipynb", as_version=4)
+        page = readable(source, notebook, row(source, repository(), printed=pdf))
         (scratch / f"{source.name}.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
     for path, name in PAGES.items():
         if (COURSE / path).exists():
@@ -99,54 +84,11 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
     reference.write(scratch, HERE / "glossary.md", units)
     (scratch / "index.md").write_text(index_page(units), encoding="utf-8")
     shutil.copytree(HERE / "static", scratch / "_static")
+    for source in units:
+        write(scratch / "_extra" / "notebooks" / f"{source.name}.ipynb", downloaded(source))
     for name in ("conf.py", "mathml.py"):
         shutil.copy(HERE / name, scratch / name)
     shutil.copytree(HERE / "reference", scratch / "reference")
-
-
-def readable(source: Source, solved: Any) -> Any:
-    """The student's notebook for readers, with the outputs of the solved one: stubs stay as they
-    are, hints stand below them. What a notebook says to whoever runs it is said to a reader."""
-    notebook = expand(source, solutions=False)
-    entries = {grade_id(name): slot(name) for name in source.exercises()}
-    shown = {cell.id: cell for cell in solved.cells}
-    cells = []
-    for cell in notebook.cells:
-        cells.append(cell)
-        marks = cell.metadata.pop("nbgrader", {})
-        if cell.cell_type != "code":
-            continue
-        if marks.get("solution"):
-            cells += _hints(entries[marks["grade_id"]], cell.id)
-        else:
-            cell.outputs = [_to_a_reader(output) for output in shown[cell.id].outputs]
-    notebook.cells = cells
-    return notebook
-
-
-def _to_a_reader(output: Any) -> Any:
-    """The same output, where it asks for a guess or compares one: a page keeps no guesses."""
-    for kind, text in output.get("data", {}).items():
-        if kind in ("text/plain", "text/html"):
-            for said, instead in GUESSES:
-                text = said.sub(instead, text)
-            output.data[kind] = text
-    return output
-
-
-def _hints(entry: Slot, cell_id: str) -> list[Any]:
-    """Three hints, each folded: a reader opens as many as needed."""
-    folded = [
-        f'<details class="hints"><summary>Hint {number}</summary><p>{_as_html(hint)}</p></details>'
-        for number, hint in enumerate(ladder(entry), 1)
-    ]
-    text = "\n\n".join(folded)
-    return [nbformat.v4.new_markdown_cell(text, id=f"{cell_id[:57]}-hints")] if folded else []
-
-
-def _as_html(hint: str) -> str:
-    """Not by way of Markdown: there, a line that begins with %a is a comment, and ** is bold."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(hint))
 
 
 def index_page(units: list[Source]) -> str:
@@ -175,12 +117,13 @@ def main() -> None:
     parser.add_argument(
         "--solved", type=Path, help="executed instructor's notebooks that are there"
     )
+    parser.add_argument("--pdf", action="store_true", help="print each unit and the whole course")
     options = parser.parse_args()
     into = options.into.resolve()
     solved = options.solved or into.with_name(into.name + "-solved")
     if not options.solved:
         solve(solved, options.notebooks)
-    build(into, into.with_name(into.name + "-sources"), solved, options.notebooks)
+    build(into, into.with_name(into.name + "-sources"), solved, options.notebooks, options.pdf)
 
 
 if __name__ == "__main__":

@@ -234,6 +234,7 @@ def test_minutes_facts_and_the_teachers_page_have_the_lab(notebooks, lab, monkey
 
 
 def test_the_website_has_a_page_for_the_lab_and_one_for_its_teacher(notebooks, root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "site"))  # its files are plain modules
     spec = importlib.util.spec_from_file_location("site_build", root / "site" / "build.py")
     assert spec and spec.loader
     site: Any = importlib.util.module_from_spec(spec)
