@@ -31,6 +31,7 @@ class Thing:
     arguments: str
     text: str
     parts: tuple[Thing, ...] = ()
+    exercise: str = ""  # the slot whose answer stands here
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,17 @@ def _decorators(node: Definition) -> Iterator[str]:
 def _thing(name: str, node: Definition) -> Thing:
     text = ast.get_docstring(node) or ""
     if isinstance(node, ast.FunctionDef):
-        return Thing(name, "function", _arguments(node), text)
+        return Thing(name, "function", _arguments(node), text, exercise=_exercise(node))
     parts = [n for n in node.body if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")]
     methods = {n.name: _method(f"{name}.{n.name}", n) for n in parts}
     return Thing(name, "class", _fields(node), text, tuple(methods.values()))
+
+
+def _exercise(node: ast.FunctionDef) -> str:
+    for each in node.decorator_list:
+        if isinstance(each, ast.Call) and ast.unparse(each.func) == "exercise":
+            return ast.literal_eval(each.args[0])
+    return ""
 
 
 def _method(name: str, node: ast.FunctionDef) -> Thing:
@@ -192,8 +200,6 @@ def _entry(thing: Thing, prefix: str, outer: int = 9) -> str:
 
 def names(found: Rooms) -> dict[str, str]:
     """What a text may call a thing, and its full name: dotted names, paths of files, exercises."""
-    from course_lib.exercises import MODULES
-
     known: dict[str, str] = {}
     for room, modules in found.items():
         for module in modules:
@@ -201,10 +207,7 @@ def names(found: Rooms) -> dict[str, str]:
             known |= {module.name: module.name}
             known |= {path: module.name} if module.name == room else {f"{path}.py": module.name}
             known |= {thing.name: thing.name for thing in module.things}
-    for name, module in MODULES.items():
-        full = f"course_lib.{module}.{name.rsplit('.', 1)[-1]}"
-        if full in known:
-            known |= {name: full, f"course_lib.{name}": full}
+            known |= {thing.exercise: thing.name for thing in module.things if thing.exercise}
     return known
 
 

@@ -103,7 +103,7 @@ def _surname(reference: str) -> str:
     """The first author's last name, in small letters: what references are sorted by."""
     authors = reference.split("*")[0].strip(" ,") or reference
     first = re.split(r",| and | et al", authors)[0]
-    return _plain(first.removesuffix("'s")).split(" ")[-1]
+    return _plain(first.removesuffix("'s").strip().split(" ")[-1])
 
 
 def page(found: Sequence[Work]) -> str:

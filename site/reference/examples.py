@@ -128,7 +128,7 @@ def _values(name: str, types: list[TensorType]) -> list[np.ndarray]:
     elif len(types) == 1 and types[0].shape == (4,):
         given = ([-2, -0.5, 0.5, 2],)
     else:
-        given = [np.arange(t.numel).reshape(t.shape) for t in types]
+        given = [np.arange(t.numel).reshape(t.dims) for t in types]
     return [np.array(v, t.dtype.numpy) for v, t in zip(given, types, strict=False)]
 
 

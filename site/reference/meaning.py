@@ -40,7 +40,8 @@ def _lambda(function: Callable[..., Any]) -> str:
     tree = ast.parse(inspect.getsource(inspect.getmodule(function)))  # type: ignore[arg-type]
     parameters = list(code.co_varnames[: code.co_argcount])
     for node in ast.walk(tree):
-        here = isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
-        if here and [a.arg for a in node.args.args] == parameters:
+        if not isinstance(node, ast.Lambda) or node.lineno != code.co_firstlineno:
+            continue
+        if [a.arg for a in node.args.args] == parameters:
             return ast.unparse(node)
     raise ValueError(f"no lambda in line {code.co_firstlineno} of {code.co_filename}")

@@ -203,7 +203,7 @@ def _loops(row: Op, node: Node) -> str:
     if row.loops is None and row.decompose is None and row.name not in ("fused", "scan", "reshape"):
         return "## Its loops\n\nIt has none: every target calls its meaning in numpy."
     graph = _alone(node) if row.decompose is None else _spelled_out(node)
-    kernels = [step.kernel.text for step in lower(graph).steps]
+    kernels = [step.kernel.text for step in lower(graph).steps if step.kernel]
     if not kernels:
         return "## Its loops\n\nIt has none: nothing moves, the same bytes get another shape."
     title = "## Its loops\n\nWhat lowering makes of the example, in textbook order."

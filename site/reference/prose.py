@@ -22,13 +22,14 @@ def markdown(text: str | None) -> str:
     made: list[str] = []
     shown: list[str] = []
     for block in [*blocks, ""]:
-        if _is_code(block, bool(shown)):
-            shown.append(block.rstrip())
-            continue
-        if shown:
+        code = block.strip() and block.startswith((" ", ">>>"))
+        if shown and not (code and _prompts(block) == _prompts(shown[0])):
             made.append(fenced(inspect.cleandoc("\n" + "\n\n".join(shown))))
             shown = []
-        made += _said(block)
+        if code:
+            shown.append(block.rstrip())
+        else:
+            made += _said(block)
     return "\n\n".join(filter(None, made)) + "\n"
 
 
@@ -38,9 +39,8 @@ def fenced(text: str, language: str = "") -> str:
     return f"{FENCE}{kind}\n{text.rstrip()}\n{FENCE}"
 
 
-def _is_code(block: str, after_code: bool) -> bool:
-    first = block.split("\n")[0]
-    return first.startswith((" ", ">>>")) and bool(block.strip())
+def _prompts(block: str) -> bool:
+    return block.lstrip().startswith(">>>")
 
 
 def _said(block: str) -> list[str]:
