@@ -34,10 +34,22 @@ def write(scratch: Path, glossary_file: Path, units: Sequence[Any]) -> None:
         path = scratch / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    pages_of = op_pages.names() | pass_pages.names()
+    imported = {unit.name: api.imported(unit.path, rooms) for unit in units}
     known = {
         "terms": [[term.name, term.marked, term.text] for term in terms],
         "works": {title: work.anchor for work in works for title in work.titles},
-        "code": api.names(rooms) | op_pages.names() | pass_pages.names(),
-        "imported": {unit.name: api.imported(unit.path, rooms) for unit in units},
+        "code": api.names(rooms) | pages_of,
+        "imported": {unit: _on_pages(meant, pages_of) for unit, meant in imported.items()},
     }
     (scratch / "reference.json").write_text(json.dumps(known), encoding="utf-8")
+
+
+def _on_pages(meant: dict[str, str], pages_of: dict[str, str]) -> dict[str, str]:
+    """A pass leads to its page, and so does the function that makes a node of an op."""
+    found = {}
+    for name, full in meant.items():
+        room, _, last = full.rpartition(".")
+        own = room == "course_lib.ir.graph.build" or room.startswith("course_lib.passes.")
+        found[name] = pages_of.get(last, full) if own else full
+    return found

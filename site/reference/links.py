@@ -15,6 +15,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,26 +29,29 @@ CALL = re.compile(r"([A-Za-z_][\w./]*)(\(.*\))?", re.DOTALL)
 
 
 class Term(nodes.Inline, nodes.Element):
-    """A word of the glossary with its definition, which the search does not count as the page's."""
+    """A word with its definition, which the search does not take for words of the page."""
 
 
 def only_ours(app: Sphinx, doctree: nodes.document) -> None:
     """In signatures, Sphinx would look for any type that ends like the word: `Value` of one file
     is none of another's. Only what has its full name is a link."""
+    ours = known(app.srcdir)["code"]
     for signature in doctree.findall(addnodes.desc_signature):
         for node in list(signature.findall(addnodes.pending_xref)):
-            if not node["reftarget"].startswith("course_lib."):
-                node.replace_self(nodes.Text(node["reftarget"]))
+            target = node["reftarget"]
+            if target not in ours:
+                short = target.rsplit(".", 1)[-1] if target.startswith("course_lib.") else target
+                node.replace_self(nodes.Text(short))
 
 
-def known(app: Sphinx) -> dict[str, Any]:
-    path = Path(app.srcdir) / "reference.json"
-    return json.loads(path.read_text(encoding="utf-8"))
+@cache
+def known(folder: Path) -> dict[str, Any]:
+    return json.loads((Path(folder) / "reference.json").read_text(encoding="utf-8"))
 
 
 def lead(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Mark the terms of a unit, and link its code and the works that it names."""
-    facts = known(app)
+    facts = known(app.srcdir)
     if docname not in facts["imported"]:
         return
     names = {**facts["code"], **facts["imported"][docname]}
@@ -110,6 +114,7 @@ def _mark_terms(app: Sphinx, docname: str, doctree: nodes.document, terms: list[
     forms = sorted(left, key=len, reverse=True)
     pattern = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, forms))})(?![\w-])", re.IGNORECASE)
     page = app.builder.get_relative_uri(docname, "glossary")
+    objects = app.env.domains.standard_domain.objects
     done: set[str] = set()
     for node in list(doctree.findall(nodes.Text)):
         if not _inside(node, nodes.paragraph) or _inside(node, *QUIET):
@@ -121,7 +126,9 @@ def _mark_terms(app: Sphinx, docname: str, doctree: nodes.document, terms: list[
                 continue
             done.add(name)
             pieces += [nodes.Text(text[start : match.start()])]
-            pieces += [Term(word=match[1], name=name, meaning=meaning, page=page)]
+            anchor = objects["term", name][1]
+            said = {"name": name, "meaning": meaning, "anchor": anchor, "page": page}
+            pieces += [Term("", nodes.Text(match[1]), **said)]
             start = match.end()
         if pieces:
             node.parent.replace(node, [*pieces, nodes.Text(text[start:])])
@@ -129,30 +136,21 @@ def _mark_terms(app: Sphinx, docname: str, doctree: nodes.document, terms: list[
 
 def visit_term(self: Any, node: Term) -> None:
     """The word can be focused, and says by which note it is described."""
-    mark = re.sub(r"[^a-z0-9]+", "-", node["name"].lower())
-    word, name = html.escape(node["word"]), html.escape(node["name"])
+    note = f"note-{node['anchor']}"
+    self.body.append(f'<span class="term" tabindex="0" aria-describedby="{note}">')
+
+
+def depart_term(self: Any, node: Term) -> None:
+    name, anchor = html.escape(node["name"]), node["anchor"]
     meaning = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(node["meaning"]))
     self.body.append(
-        f'<span class="term" tabindex="0" aria-describedby="note-{mark}">{word}</span>'
-        f'<span class="marginnote note" role="note" id="note-{mark}">'
-        f'<a href="{node["page"]}#term-{anchor(node["name"])}">{name}</a> {meaning}</span>'
+        f'</span><span class="marginnote note" role="note" id="note-{anchor}">'
+        f'<a href="{node["page"]}#{anchor}">{name}</a> {meaning}</span>'
     )
-    raise nodes.SkipNode
-
-
-def anchor(name: str) -> str:
-    """As Sphinx makes it for a term of a glossary."""
-    return nodes.make_id(name) or name
-
-
-def visit_word(self: Any, node: Term) -> None:
-    """Where a page is no page of a browser: the word alone."""
-    self.add_text(node["word"])
-    raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.add_node(Term, html=(visit_term, None), text=(visit_word, None))
+    app.add_node(Term, html=(visit_term, depart_term))
     app.connect("doctree-read", only_ours)
     app.connect("doctree-resolved", lead)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
