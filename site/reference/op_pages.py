@@ -157,7 +157,7 @@ def _words(row: Op) -> str:
         "A word is an instruction; `@` is an intrinsic function, a dot a predicate or a function "
         "of our own that writes several. An empty cell means that this level has none."
     )
-    head = f"| | {' | '.join(ELEMENTS)} |\n|---|---|---|---|---|\n"
+    head = f"| level | {' | '.join(ELEMENTS)} |\n|---|---|---|---|---|\n"
     return f"## What it is called below\n\n{head}" + "\n".join(lines) + f"\n\n{note}"
 
 
