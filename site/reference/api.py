@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import course_lib
 from reference.prose import first_sentence, markdown
 
 ROWS = {"translates", "composite"}
@@ -48,8 +49,6 @@ Rooms = dict[str, list[Module]]
 
 def rooms() -> Rooms:
     """All modules with something public, by room, each room's own file first."""
-    import course_lib  # where it stands, wherever this file was copied to
-
     top = Path(course_lib.__file__).parent
     found: Rooms = defaultdict(list)
     for path in sorted(top.rglob("*.py")):

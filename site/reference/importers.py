@@ -22,6 +22,7 @@ Found = dict[str, dict[str, tuple[list[str], list[str]]]]
 
 def importers() -> Found:
     """For each op and each of the two sources: whose whole rule it is, and whose rule uses it."""
+    # These load onnx and torch.
     from course_lib.frontend.onnx import rules as onnx_rules
     from course_lib.frontend.torch import rules as torch_rules
 
