@@ -15,11 +15,11 @@ import os
 import shutil
 import subprocess
 import sys
-from argparse import Namespace
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
+import reference
 from landing import page, pictures
 from links import downloaded, repository, row
 from printing import print_pages
@@ -32,7 +32,6 @@ from autograder.edition.deliver import write
 from autograder.edition.execute import execute
 from autograder.edition.facts import page_of
 from autograder.edition.sources import Source, sources
-from course_lib.commands.ops import ops
 
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
@@ -68,7 +67,7 @@ def solve(solved: Path, notebooks: Path) -> None:
 
 def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = False) -> None:
     """Everything that Sphinx reads, made anew: nothing old can linger."""
-    for old in ("_static", "_extra", "units"):
+    for old in ("_static", "_extra", "units", "ops", "passes", "api", "reference"):
         shutil.rmtree(scratch / old, ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)
     for old in [*scratch.glob("*.md"), *scratch.glob("*.ipynb")]:
@@ -85,22 +84,14 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = Fals
         if (TEACHING / f"{source.key}.md").exists():
             page = page_of(source, TEACHING)
             write(scratch / "units" / f"{source.key}.md", page.encode())
-    (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
+    reference.write(scratch, HERE / "glossary.md", units)
     shutil.copytree(HERE / "static", scratch / "_static")
     for source in units:
         write(scratch / "_extra" / "notebooks" / f"{source.name}.ipynb", downloaded(source))
     (scratch / "index.md").write_text(first_page(units, scratch, solved), encoding="utf-8")
     for name in ("conf.py", "mathml.py", "slim.py"):
         shutil.copy(HERE / name, scratch / name)
-
-
-def op_page() -> str:
-    """The op table as a page: the same text as `python -m course_lib ops`."""
-    table = ops(Namespace(op=None)).text
-    intro = (
-        "Everything the compiler knows about an op is one row of this table (`course_lib/ir/ops`)."
-    )
-    return f"# The op table\n\n{intro}\n\n```text\n{table}\n```\n"
+    shutil.copytree(HERE / "reference", scratch / "reference")
 
 
 def first_page(units: list[Source], scratch: Path, solved: Path) -> str:
@@ -120,7 +111,7 @@ def index_page(units: list[Source], readme: str) -> str:
     pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
     parts = [
         _contents("Units", [source.name for source in units]),
-        _contents("The compiler", ["ops"]),
+        _contents("To look things up", list(reference.PAGES)),
         _contents("For teachers", pages) if pages else "",
     ]
     return "\n\n".join([readme.strip(), *filter(None, parts)]) + "\n"

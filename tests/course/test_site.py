@@ -141,7 +141,7 @@ def test_every_page_looks_right_in_light_and_in_dark_and_on_a_phone(
     page, complaints, wide = browser.new_page(), [], []
     page.set_default_timeout(600_000)
     page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-    for path in sorted(website.rglob("*.html")):
+    for path in sorted(set(website.rglob("*.html")) - set(_alike(website))):
         page.set_viewport_size({"width": 1300, "height": 900})
         page.goto(path.as_uri())
         if path in units:
@@ -226,6 +226,74 @@ def _axe(missing: Any) -> Any:
     except ImportError:
         missing("axe-playwright-python")
     return Axe()
+
+
+def _alike(website: Path) -> list[Path]:
+    """The pages of ops, passes and rooms are hundreds: all but the two longest of each kind."""
+    found: list[Path] = []
+    for folder in ("ops", "passes", "api"):
+        pages = sorted((website / folder).glob("*.html"), key=lambda page: page.stat().st_size)
+        assert len(pages) > 15, folder
+        found += pages[:-2]
+    return found
+
+
+def test_a_search_finds_what_was_asked_for_and_teachers_pages_last(website: Path, browser) -> None:
+    page, complaints = browser.new_page(), []
+    page.set_default_timeout(600_000)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    first = {
+        "cse": "passes/cse.html", "matmul": "ops/matmul.html", "race": "glossary.html",
+        "dead code": "glossary.html", "linear_scan": "u06_codegen.html", "fuse": "passes/fuse.html",
+    }  # fmt: skip
+    for query, wanted in first.items():
+        page.goto(f"{(website / 'search.html').as_uri()}?q={query}")
+        page.wait_for_function("/found|matching/.test(document.querySelector('.search-summary')"
+                               "?.textContent ?? '')")  # fmt: skip
+        links = "links => links.map(link => link.getAttribute('href').split(/[?#]/)[0])"
+        found = page.eval_on_selector_all("#search-results li > a", links)
+        assert found[0] == wanted, (query, found[:5])
+        kinds = [name.startswith(("units/", "instructors", "authoring")) for name in found]
+        assert kinds == sorted(kinds), query
+    assert any(name == "api/machine.html" for name in _hits(page, website, "linear_scan"))
+    text = page.evaluate("Search.htmlToText", (website / "u02_rewrites.html").read_text())
+    assert text.split()[0] == "u02" and "Dark" not in text and "note-" not in text
+    assert not complaints
+
+
+def _hits(page: Any, website: Path, query: str) -> list[str]:
+    page.goto(f"{(website / 'search.html').as_uri()}?q={query}")
+    page.wait_for_selector("#search-results li > a")
+    page.wait_for_timeout(1_000)
+    links = "links => links.map(link => link.getAttribute('href').split(/[?#]/)[0])"
+    return page.eval_on_selector_all("#search-results li > a", links)
+
+
+def test_terms_code_and_works_lead_to_their_pages(website: Path, root: Path, browser) -> None:
+    for source in sources(root / "notebooks"):
+        text = (website / f"{source.name}.html").read_text()
+        marked = re.findall(r'class="term" tabindex="0" aria-describedby="(note-[^"]+)"', text)
+        notes = re.findall(r'<span class="marginnote note" role="note" id="([^"]+)"', text)
+        assert marked == notes and len(set(notes)) == len(notes), source.name
+        assert notes or source.is_lab, source.name
+        for name, anchor in re.findall(r'href="(glossary|bibliography)\.html#([^"]+)"', text):
+            assert f'id="{anchor}"' in (website / f"{name}.html").read_text(), anchor
+    rewrites = (website / "u02_rewrites.html").read_text()
+    assert 'class="looked-up reference internal" href="passes/dce.html"' in rewrites
+    assert 'href="bibliography.html#work-willsey-egg"' in rewrites
+    index = (website / "genindex.html").read_text()
+    assert all(f'href="{kind}' in index for kind in ("ops/conv.html", "glossary.html#term-race"))
+
+    page = browser.new_page(viewport={"width": 1300, "height": 900})
+    page.goto((website / "u11_npu.html").as_uri())
+    word, note = page.locator(".term").first, page.locator(".note").first
+    assert note.is_visible()
+    article = page.locator(".bd-article").bounding_box()
+    assert note.bounding_box()["x"] >= article["x"] + article["width"] - 40  # in the margin
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert not note.is_visible()
+    word.focus()
+    assert note.is_visible() and note.bounding_box()["x"] + note.bounding_box()["width"] <= 390
 
 
 def _visible(page: str) -> str:
