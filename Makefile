@@ -2,6 +2,7 @@
 # Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
 #           SANDBOX=none (grade without bubblewrap)  SEED=7  JOBS=4  ROSTER=roster.csv
 #           ENGINE=dask or dask://HOST:PORT  INSECURE=1 (the latter without certificates)
+#           AGAINST=dir (what another class handed in, to compare with)
 #           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
@@ -12,6 +13,7 @@ UNIT ?=
 EXERCISE ?=
 SUBMISSIONS ?=
 ROSTER ?=
+AGAINST ?=
 SANDBOX ?=
 SEED ?=
 JOBS ?=
@@ -67,7 +69,7 @@ release: ## the students' edition in build/release/ (all units, or UNIT=2)
 	$(PY) -m autograder release $(if $(UNIT),--unit $(UNIT)) --into build/release
 
 grade regrade: GRADING = --submissions $(SUBMISSIONS) --out build/grades \
-  $(if $(UNIT),--unit $(UNIT)) $(if $(ROSTER),--roster $(ROSTER)) $(if $(SEED),--seed $(SEED)) \
+  $(if $(UNIT),--unit $(UNIT)) $(if $(ROSTER),--roster $(ROSTER)) $(if $(AGAINST),--against $(AGAINST)) $(if $(SEED),--seed $(SEED)) \
   $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(INSECURE),--insecure) \
   $(if $(filter none,$(SANDBOX)),--no-sandbox)
 

@@ -47,6 +47,7 @@ code,pre{font:.86rem/1.45 ui-monospace,SFMono-Regular,Menlo,monospace}
 pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.6rem .8rem;
  overflow-x:auto;margin:.3rem 0;white-space:pre-wrap;overflow-wrap:anywhere}
 mark{background:color-mix(in srgb,#e69f00 30%,Canvas);color:CanvasText}
+.tint{display:inline-block;min-width:2.4em;padding:0 .3em;border-radius:4px;color:CanvasText}
 .cards{display:flex;flex-wrap:wrap;gap:.8rem;margin:1rem 0 1.4rem;padding:0;list-style:none}
 .cards li{border:1px solid var(--line);border-radius:8px;padding:.55rem 1rem .6rem;min-width:8.5rem}
 .cards strong{display:block;font-size:1.5rem;line-height:1.25;font-variant-numeric:tabular-nums}
@@ -94,7 +95,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numb
         for row in rows
     )
     return (
-        f'<div class="wide"><table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr>'
+        f'<div class="wide" role="group" tabindex="0" aria-label="{html.escape(caption)}">'
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr>"
         f"</thead><tbody>\n{body}\n</tbody></table></div>"
     )
 
