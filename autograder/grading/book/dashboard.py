@@ -87,7 +87,7 @@ def _risks(people: dict[str, Standing]) -> list[str]:
         for person in there
     ]
     caption = f"{len(there)} of {len(people)}, those with the most reasons first"
-    return [*parts, table(["who", "reason"], rows, caption, "tt"), why]
+    return [*parts, table(["who", "reason"], rows, caption, "wt"), why]
 
 
 def _points(lines: list[Entry], people: dict[str, Standing], course: Course) -> list[str]:
@@ -176,7 +176,7 @@ def _everybody(lines: list[Entry], people: dict[str, Standing], course: Course) 
     return [
         text("Everybody", "h2"),
         table(["who", *(name.replace("_", " ") for name in order)], rows, caption,
-              "t" + "n" * len(order)),
+              "w" + "n" * len(order)),
     ]  # fmt: skip
 
 

@@ -135,8 +135,8 @@ def keyboard() -> Iterator[Ask]:
         if prompt != ASK:
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
             return _line(prompt)
+        tty.setcbreak(terminal, termios.TCSADRAIN)  # before anybody is asked to type
         print(prompt, end="", flush=True)
-        tty.setcbreak(terminal)
         try:
             key = sys.stdin.read(1)
         finally:
