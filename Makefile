@@ -87,8 +87,8 @@ validate: ## do the checks of every exercise (or UNIT=2, EXERCISE="passes.dce pa
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(EXERCISE:%=--exercise %)
 
-bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS; the autograder against stock nbgrader; figures in build/bench/
-	$(SETUP) torch,llvm,lab,grade,bench,peers
+bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS; the autograder against stock nbgrader, and with a class of 300; figures in build/bench/
+	$(SETUP) torch,llvm,lab,grade,cluster,bench,peers
 	$(PY) benchmarks/models.py --out build/bench
 	$(PY) benchmarks/torch_compile.py --out build/bench
 	$(PY) benchmarks/breadth.py --out build/bench
@@ -97,6 +97,7 @@ bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS;
 	$(PY) benchmarks/prices.py --out build/bench
 	$(PY) benchmarks/systolic.py --out build/bench
 	$(PY) benchmarks/grading.py --out build/bench
+	$(PY) benchmarks/classes.py --out build/bench
 
 clean: ## remove everything that make built, except your course/ folder
 	rm -rf build .venv *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis

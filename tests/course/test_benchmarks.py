@@ -7,6 +7,7 @@ How large the times are is not asserted: this is a check of the measuring, not o
 
 import importlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -110,3 +111,17 @@ def test_the_peer_of_the_array_has_to_report_the_same_cycles(root, tmp_path):
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
     assert "not 407: no figures" in result.stderr
+
+
+def test_a_class_is_graded_alike_by_both_engines(root, tmp_path):
+    pytest.importorskip("distributed")
+    script = root / "benchmarks" / "classes.py"
+    command = [sys.executable, script, "--unit", "0", "--students", "2", "--jobs", "1", "--json"]
+    environment = {**os.environ, "COURSE_SANDBOX": "none"}
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    (row,) = found["rows"]
+    assert (row["assignment"], row["graded"]) == ("u00", 2)
+    for what in ("seconds", "megabytes"):
+        assert set(row[what]) == {"pool", "dask"} and all(v > 0 for v in row[what].values())
