@@ -61,12 +61,12 @@ def test_each_exercise_has_an_order_of_its_own_and_keeps_it(book):
 def test_what_is_shown_names_nobody(book):
     said = session(book, *"s" * 20)
     assert not any(name in said for name in STUDENTS) and "answer 5 of 5" in said
-    assert "0 answers got points; 10 wait" in said
+    assert "Read: 0. Still without points: 10." in said
 
 
 def test_the_rubric_and_its_samples_are_shown(book):
     said = session(book, "r", only="u99.why")
-    assert said.count("== u99.why, 2 points ==") == 2 and "points: " in said
+    assert said.count("== u99.why, 2 points ==") == 2 and "(2 of 2) " in said
 
 
 def test_points_comments_and_undo(book):
@@ -91,7 +91,7 @@ def test_control_c_loses_nothing(book):
 
     said: list[str] = []
     assert read_answers(book, None, ask, said.append) == 2
-    assert sorted(p for p, _ in points(book).values()) == ["1", "2"] and "8 wait" in said[-1]
+    assert sorted(p for p, _ in points(book).values()) == ["1", "2"] and "points: 8." in said[-1]
 
 
 def test_other_lines_stay_as_somebody_saved_them_meanwhile(book):
@@ -142,7 +142,7 @@ def test_there_has_to_be_a_file(tmp_path):
     with pytest.raises(ValueError, match="grade first"):
         session(tmp_path)
     write_table(tmp_path / "by-hand.csv", HEAD, [], mark=True)
-    assert "0 answers got points; 0 wait" in session(tmp_path)
+    assert "Read: 0. Still without points: 0." in session(tmp_path)
 
 
 def test_at_a_terminal_one_key_is_enough(book):
@@ -165,5 +165,5 @@ def test_at_a_terminal_one_key_is_enough(book):
             break
     assert running.wait(60) == 0, seen
     os.close(ours)
-    assert b"2 answers got points; 3 wait" in seen
+    assert b"Read: 2. Still without points: 3." in seen
     assert sorted(points(book).values()) == [("1", "good"), ("2", "")]

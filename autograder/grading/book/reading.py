@@ -114,7 +114,7 @@ def read_answers(out: Path, only: str | None, ask: Ask, say: Callable[[str], Non
     except KeyboardInterrupt:
         say("")
     left = len(waiting(path, only))
-    say(f"{len(given)} answers got points; {left} wait. They count when you grade again.")
+    say(f"Read: {len(given)}. Still without points: {left}. The points count when you grade again.")
     return len(given)
 
 
@@ -190,7 +190,7 @@ def _rubric(answer: Answer) -> str:
     title = f"\n== {answer.exercise}, {answer.possible:g} points =="
     if not isinstance(rubric, Rubric):
         return title
-    samples = [f"{s.points:g} points: {s.text}" for s in rubric.samples]
+    samples = [f"({s.points:g} of {answer.possible:g}) {s.text}" for s in rubric.samples]
     return "\n".join([title, _wrapped(rubric.criteria), *map(_wrapped, samples)])
 
 
