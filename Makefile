@@ -2,6 +2,7 @@
 # Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
 #           SANDBOX=none (grade without bubblewrap)  SEED=7  JOBS=4  ROSTER=roster.csv
 #           ENGINE=dask or dask://HOST:PORT  INSECURE=1 (the latter without certificates)
+#           AGAINST=dir (what another class handed in, to compare with)
 #           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
@@ -12,6 +13,7 @@ UNIT ?=
 EXERCISE ?=
 SUBMISSIONS ?=
 ROSTER ?=
+AGAINST ?=
 SANDBOX ?=
 SEED ?=
 JOBS ?=
@@ -68,7 +70,7 @@ release: ## the students' edition in build/release/ (all units, or UNIT=2)
 	$(PY) -m autograder release $(if $(UNIT),--unit $(UNIT)) --into build/release
 
 grade regrade: GRADING = --submissions $(SUBMISSIONS) --out build/grades \
-  $(if $(UNIT),--unit $(UNIT)) $(if $(ROSTER),--roster $(ROSTER)) $(if $(SEED),--seed $(SEED)) \
+  $(if $(UNIT),--unit $(UNIT)) $(if $(ROSTER),--roster $(ROSTER)) $(if $(AGAINST),--against $(AGAINST)) $(if $(SEED),--seed $(SEED)) \
   $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(INSECURE),--insecure) \
   $(if $(filter none,$(SANDBOX)),--no-sandbox)
 
@@ -86,8 +88,8 @@ validate: ## do the checks of every exercise (or UNIT=2, EXERCISE="passes.dce pa
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(EXERCISE:%=--exercise %)
 
-bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS; the autograder against stock nbgrader; figures in build/bench/
-	$(SETUP) torch,llvm,lab,grade,bench,peers
+bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS; the autograder against stock nbgrader, and with a class of 300; figures in build/bench/
+	$(SETUP) torch,llvm,lab,grade,cluster,bench,peers
 	$(PY) benchmarks/models.py --out build/bench
 	$(PY) benchmarks/torch_compile.py --out build/bench
 	$(PY) benchmarks/breadth.py --out build/bench
@@ -96,6 +98,7 @@ bench: ## the compiler against PyTorch, onnxruntime, OpenVINO, MNN and OpenBLAS;
 	$(PY) benchmarks/prices.py --out build/bench
 	$(PY) benchmarks/systolic.py --out build/bench
 	$(PY) benchmarks/grading.py --out build/bench
+	$(PY) benchmarks/classes.py --out build/bench
 
 clean: ## remove everything that make built, except your course/ folder
 	rm -rf build .venv *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -4,6 +4,7 @@
     python -m autograder release --unit 2 --into build/release         what a class gets
     python -m autograder grade --submissions dir --out build/grades    reports, feedback, grades.csv
     python -m autograder regrade --submissions dir --out build/grades  whose points change, and why
+    python -m autograder read --out build/grades                       points for explanations
     python -m autograder nbgrader --into build/nbgrader                a course folder for nbgrader
     python -m autograder validate                                      is every exercise sound?
     python -m autograder facts --unit 2                                its exercises as a table
@@ -32,6 +33,7 @@ from autograder.edition.facts import ESTIMATE, exercise_table, minutes_row, minu
 from autograder.edition.release import release
 from autograder.edition.sources import Source, sources
 from autograder.grading.book.course_file import read_course
+from autograder.grading.book.reading import keyboard, read_answers
 from autograder.grading.book.releases import due_now
 from autograder.grading.book.roster import read_roster
 from autograder.grading.classroom import ENGINES
@@ -146,6 +148,12 @@ def _regrade(options: argparse.Namespace) -> int:
     return grade_class(replace(_job(options), compare=options.compare or options.out))
 
 
+def _read(options: argparse.Namespace) -> int:
+    with keyboard() as ask:
+        read_answers(options.out, options.exercise or options.unit, ask, print)
+    return 0
+
+
 def _job(options: argparse.Namespace) -> Job:
     _notebooks(options.unit)
     if options.no_sandbox:
@@ -153,7 +161,7 @@ def _job(options: argparse.Namespace) -> Job:
     return Job(
         options.submissions, options.out, options.unit, options.seed, options.jobs,
         _course_file(options), options.roster, options.compare, options.worksheet,
-        engine=options.engine, insecure=options.insecure,
+        engine=options.engine, insecure=options.insecure, against=options.against,
     )  # fmt: skip
 
 
@@ -207,6 +215,12 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_grading(commands, "grade", _grade, "reports, feedback and grades for a class")
     _add_grading(commands, "regrade", _regrade, "grade again: whose points change, and why?")
+
+    read = commands.add_parser("read", help="points for explanations by keyboard, names hidden")
+    read.add_argument("--out", type=Path, required=True, metavar="DIR", help="where grades are")
+    read.add_argument("--unit", **ONLY)
+    read.add_argument("--exercise", metavar="NAME", help="only this")
+    read.set_defaults(run=_read)
     return parser
 
 
@@ -225,6 +239,7 @@ def _add_grading(commands: Any, name: str, run: Callable[..., int], text: str) -
     grade.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
     grade.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class")
     grade.add_argument("--compare", type=Path, metavar="DIR", help="grades of another time")
+    grade.add_argument("--against", type=Path, metavar="DIR_OR_ZIP", help="another class's answers")
     grade.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's, to fill in")
     grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
     grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")

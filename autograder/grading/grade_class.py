@@ -6,7 +6,8 @@
       grades.csv                       every student and assignment: raw, penalty, final
       canvas.csv  moodle.csv           the final points as these want them, if there is a roster
       by-hand.csv                      what a person has to read; points that they fill in are kept
-      statistics.html                  the class in figures, for the teacher
+      term.html                        the class over the term: who is stuck where, who is at risk
+      statistics.html                  each assignment in figures, for the teacher
       originality.html                 answers that resemble each other, for the teacher
       changes.csv                      after `regrade`: whose points changed, and why
       reports/u02_rewrites/ada.json    all that is known
@@ -19,7 +20,9 @@ Next room: book/entries.py, the lines of the grade book; classroom.py, where the
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from tqdm import tqdm
@@ -40,6 +43,7 @@ from autograder.grading.book.by_hand import (
 from autograder.grading.book.changes import Reports, changes, read_reports, told, write_changes
 from autograder.grading.book.course import Course
 from autograder.grading.book.course_file import read_course
+from autograder.grading.book.dashboard import write_dashboard
 from autograder.grading.book.entries import Entry, entries
 from autograder.grading.book.exports import (
     fill_worksheet,
@@ -83,6 +87,7 @@ class Job:
     notebooks: Path = COURSE / "notebooks"
     engine: str = "pool"  # or Dask: classroom.py
     insecure: bool = False  # a cluster elsewhere may be used without certificates
+    against: Path | None = None  # what another class handed in, to compare with
 
 
 def grade_class(job: Job) -> int:
@@ -93,7 +98,7 @@ def grade_class(job: Job) -> int:
     sweep(job.out)
     course = read_course(job.course, [source.key for source in sources(job.notebooks)])
     roster = job.roster or course.roster
-    secrets = (job.submissions, job.out, job.course, roster, job.compare)
+    secrets = (job.submissions, job.out, job.course, roster, job.compare, job.against)
     hide(*(place for place in secrets if place))
     people = read_roster(roster) if roster else []
     _check_extensions(course, people)
@@ -103,11 +108,12 @@ def grade_class(job: Job) -> int:
         found = tasks(handed, assignments)
         done = _that_the_class_does(assignments, found, course, job)
         found = [task for task in found if task.assignment in done]
+        others = tasks(collect(job.against, [a.name for a in done]), done) if job.against else []
         lines = entries(found, done, course, people, job.submissions, job.seed)
         given = _given(job.out / FILE, job.notebooks, people, lines)
         before = _before(job)
         graded = _graded(lines, given, job)
-    return _written(graded, given, course, people, before, job)
+    return _written(graded, given, course, people, before, others, job)
 
 
 def _that_the_class_does(
@@ -143,6 +149,7 @@ def _written(
     course: Course,
     people: list[Person],
     before: Reports | None,
+    others: Iterable[Task],
     job: Job,
 ) -> int:
     """Everything that is about the class as a whole, and what is said at the end."""
@@ -156,9 +163,11 @@ def _written(
         filled, count = fill_worksheet(job.worksheet, lines, people, course, key_of(job.unit))
         print(f"{filled}: {count} lines filled in")
     write_statistics(lines, job.out)
-    write_originality(lines, sources(job.notebooks), job.out)
+    write_dashboard(lines, course, datetime.now(UTC), job.out)
+    write_originality(lines, sources(job.notebooks), job.out, others)
     print(f"{path}: {len(lines)} rows; feedback in {job.out / 'feedback'}")
-    print(f"For you alone: {job.out / 'statistics.html'}, {job.out / 'originality.html'}")
+    pages = [job.out / f"{name}.html" for name in ("term", "statistics", "originality")]
+    print(f"For you alone: {', '.join(map(str, pages))}")
     times = [e.submitted for e in lines if e.submitted and e.source == "the file's time"]
     dues = any(unit.due for unit in course.units.values())
     for sentence in [*summary(lines), download_warning(times) if dues else ""]:

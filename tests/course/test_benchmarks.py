@@ -5,6 +5,7 @@
 How large the times are is not asserted: this is a check of the measuring, not of the speed.
 """
 
+import argparse
 import importlib
 import json
 import shutil
@@ -110,3 +111,38 @@ def test_the_peer_of_the_array_has_to_report_the_same_cycles(root, tmp_path):
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 1
     assert "not 407: no figures" in result.stderr
+
+
+def test_a_class_is_graded_in_seconds_and_megabytes(root):
+    script = root / "benchmarks" / "classes.py"
+    options = ["--unit", "0", "--students", "2", "--jobs", "1", "--engine", "pool", "--json"]
+    result = subprocess.run([sys.executable, script, *options], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    (row,) = found["rows"]
+    assert (row["assignment"], row["graded"]) == ("u00", 2)
+    assert row["seconds"]["pool"] > 0 and row["megabytes"]["pool"] > 50, "Python and numpy alone"
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_engines_that_differ_get_no_figures(root, tmp_path, monkeypatch, alike):
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    classes = importlib.import_module("classes")
+
+    def grades(place, unit, engine, jobs):
+        (place / engine).mkdir()
+        points = "5" if alike or engine == "pool" else "6"
+        (place / engine / "grades.csv").write_text(f"student,file,final\nada,a.ipynb,{points}\n")
+        return (2.0, 100.0) if engine == "pool" else (3.0, 250.0)
+
+    monkeypatch.setattr(classes, "graded", grades)
+    monkeypatch.setattr(classes, "make_class", lambda *_: None)
+    asked = argparse.Namespace(students=1, seed=0, jobs=2, engine=None)
+    if not alike:
+        with pytest.raises(SystemExit, match=r"u00: the engines differ in .'grades.csv'"):
+            classes.row_of("u00", asked, tmp_path)
+        return
+    row = classes.row_of("u00", asked, tmp_path)
+    assert classes.line(row) == "| u00 | 1 | 2.0 | 100 | 3.0 (1.50×) | 250 (2.50×) |"
+    both = classes.total([row, row])
+    assert both["seconds"]["dask"] == 6 and both["megabytes"]["dask"] == 250

@@ -87,6 +87,20 @@ def test_a_term(term, tmp_path):
     assert canvas[4].startswith("Cyd") and canvas[4].endswith(",")
 
 
+def test_another_class_and_the_term_have_their_pages(term, tmp_path, solved):
+    (tmp_path / "last").mkdir()
+    (tmp_path / "last" / "zoe.ipynb").write_bytes(solved)
+    run = term(against=tmp_path / "last")
+    originality = (run.out / "originality.html").read_text()
+    assert "also with 1 of another class" in originality and "another class:\nzoe" in originality
+    assert "zoe" not in (run.out / "grades.csv").read_text()
+    page = (run.out / "term.html").read_text()
+    assert "Cyd" in page and "eve" in page and "u99_example" in page
+    assert str(run.out / "term.html") in run.said
+    with pytest.raises(ValueError, match="nowhere does not exist"):
+        term(against=tmp_path / "nowhere")
+
+
 def test_a_mended_check_tells_whose_points_change(term):
     """The reports of the first run are as if a check had wrongly refused Ada."""
     first = term()

@@ -12,6 +12,7 @@ import pytest
 from autograder.check.verdict import BY_HAND, CRASHED, NOT_ATTEMPTED, PASSED, WRONG, Verdict
 from autograder.grading.assignment import Assignment
 from autograder.grading.book import originality as room
+from autograder.grading.book.clusters import groups, often
 from autograder.grading.book.entries import Entry
 from autograder.grading.book.originality import LEAST, similar, write_originality
 from autograder.grading.book.pages import histogram
@@ -197,6 +198,42 @@ def test_copied_explanations_are_shown(tmp_path, source):
     text += "it computes, and removing it changes nothing that anyone could see from outside."
     lines = [line("ada", ANSWER, text=text), line("bob", OTHER, text=f"Well. {text}")]
     assert "u99.why" in originality(tmp_path, source, lines)
+
+
+def test_many_people_with_one_answer_are_one_group(tmp_path, source):
+    lines = [line(name, ANSWER) for name in ("ada", "bob", "cyd")]
+    own = [line(f"s{n}", f"{SWEEP}def sweep(graph):\n    return f{n}(graph)") for n in range(9)]
+    page = originality(tmp_path, source, [*lines, *own, line("dan", OTHER)])
+    assert "1 group" in page and "3 people, 3 pairs: ada, bob, cyd" in page
+    assert "ada and bob, with 1 more" in page and page.count("<section") == 1
+
+
+def test_groups_hang_together_by_their_pairs():
+    pairs = [
+        room.Pair("x", names, ("", ""), (frozenset(), frozenset()), 20, share)
+        for names, share in ((("a", "b"), 0.9), (("c", "d"), 0.6), (("b", "e"), 0.7))
+    ]
+    pairs.append(room.Pair("y", ("b", "a"), ("", ""), (frozenset(), frozenset()), 20, 0.5))
+    found = groups(pairs)
+    assert [(g.exercise, g.students, g.pairs) for g in found] == [
+        ("x", ("a", "b", "e"), 2), ("x", ("c", "d"), 1), ("y", ("a", "b"), 1),
+    ]  # fmt: skip
+    assert found[0].closest.students == ("a", "b") and often(found) == [(("a", "b"), 2)]
+
+
+def test_another_class_is_compared_with_this_one_only(tmp_path, source):
+    def last_year(student: str, source_text: str, reason: str = "") -> Task:
+        program = Program((Cell(source_text, ("u99.sweep",), 1),))
+        return Task(student, UNIT, "", program, reason)
+
+    against = [last_year("ada", ANSWER), last_year("eve", OTHER), last_year("fay", OTHER)]
+    lines = [line("ada", "x"), line("bob", RENAMED)]
+    page = write_originality(lines, [source], tmp_path, against).read_text()
+    assert "another class:\nada" in page and "bob" in page and "1 group" in page
+    assert "class:\neve" not in page and "class:\nfay" not in page, "not with each other"
+    assert "also with 3 of another class" in page
+    unread = [last_year("ada", ANSWER, "It cannot be read.")]
+    assert "No two" in write_originality(lines, [source], tmp_path, unread).read_text()
 
 
 def test_a_class_of_three_hundred_is_compared_without_all_pairs(monkeypatch):

@@ -6,10 +6,12 @@ inverted index, from a shingle to the people who have it, finds the pairs that s
 compared with everybody. The idea is that of winnowing and MOSS (Schleimer, Wilkerson and Aiken,
 2003), without the sampling, because answers are short.
 
-A pair is shown if at least half of the smaller answer's own shingles are in the other, and these
-are at least ten. Similarity is no proof: the page says so first.
+A pair counts if at least half of the smaller answer's own shingles are in the other, and these are
+at least ten. Pairs that hang together are one group (clusters.py). With `--against DIR`, what
+another class handed in is compared with this one's, too; those answers only with this class's, not
+with each other. Similarity is no proof: the page says so first.
 
-Next room: shapes.py, the tokens.
+Next room: clusters.py, the groups; shapes.py, the tokens.
 """
 
 from __future__ import annotations
@@ -18,112 +20,119 @@ import html
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
+from autograder.grading.book.clusters import Group, Pair, Shingle, groups, lines_of, often, shingles
 from autograder.grading.book.entries import OTHER, Entry
 from autograder.grading.book.pages import code, page, share_bar, table, text
 from autograder.grading.book.shapes import Shape, code_shape, helpers_of, shape_of, text_shape
+from autograder.grading.program import Program
+from autograder.grading.tasks import Task
 
-LENGTH = 8  # tokens of a shingle
 COMMON = 0.2  # of the class: what so many wrote is how one writes it
 FEW = 5  # people: fewer are never too many
 LEAST = 10  # shared shingles
 SHARE = 0.5  # of the smaller answer
-PAIRS = 60  # on the page
+SHOWN = 60  # groups on the page
+NAMED = 30  # people of a group
 HELPERS = "code outside the answers"
+ELSEWHERE = "another class:\n"  # nobody's name here begins so: names are printable
 WORDS = (
     "This page is for the teacher's eyes. It lists answers that share more than the task explains. "
     "Similarity is no proof of anything: two people who worked together as they were allowed to, "
     "who read the same page, or who both found the natural answer look like this as well. Read "
     "both answers, and talk with both people, before you decide anything."
 )
-Shingle = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Two people's answers to one exercise, and the lines that they share, from 1."""
-
-    exercise: str
-    students: tuple[str, str]
-    sources: tuple[str, str]
-    lines: tuple[frozenset[int], frozenset[int]]
-    shared: int
-    share: float  # of the smaller answer's own shingles
-
-
-def write_originality(lines: Iterable[Entry], sources: Iterable[Source], out: Path) -> Path:
-    """Write the page for all assignments in `lines`; `sources` are their notebooks."""
+def write_originality(
+    lines: Iterable[Entry], sources: Iterable[Source], out: Path, against: Iterable[Task] = ()
+) -> Path:
+    """Write the page for all assignments in `lines`; `sources` are their notebooks, and `against`
+    is what another class handed in."""
     by_name = {source.name: source for source in sources}
+    others: dict[str, dict[str, Program]] = defaultdict(dict)
+    for task in against:
+        if not task.reason:
+            others[task.assignment.name][f"{ELSEWHERE}{task.student}"] = task.program
     pairs: list[Pair] = []
     graded = [e for e in lines if e.task and e.report and e.status != OTHER]
     for name in dict.fromkeys(e.assignment for e in graded):
         there = [e for e in graded if e.assignment == name]
-        pairs += similar_in(there, by_name[name])
+        pairs += similar_in(there, by_name[name], others[name])
     path = out / "originality.html"
-    write(path, _page(pairs, len(graded)).encode("utf-8", "replace"))
+    count = sum(len(programs) for programs in others.values())
+    write(path, _page(groups(pairs), len(graded), count).encode("utf-8", "replace"))
     return path
 
 
-def similar_in(there: list[Entry], source: Source) -> list[Pair]:
-    """The pairs of one assignment, most similar first."""
+def similar_in(
+    there: list[Entry], source: Source, others: dict[str, Program] | None = None
+) -> list[Pair]:
+    """The pairs of one assignment, most similar first. `others` are of another class, by name."""
     code_given, text_given = _skeleton(source)
+    mine = {entry.student: entry.task.program for entry in there if entry.task}
     pairs: list[Pair] = []
     for exercise in [*source.exercises(), HELPERS]:
-        shapes = {}
-        for entry in there:
-            assert entry.task is not None
-            program = entry.task.program
-            shape = helpers_of(program) if exercise == HELPERS else shape_of(program, exercise)
-            if shape:
-                shapes[entry.student] = shape
-        is_text = any(e.task and exercise in e.task.program.texts for e in there)
-        pairs += similar(exercise, shapes, text_given if is_text else code_given)
-    return sorted(pairs, key=lambda p: (-p.share * min(p.shared, 100), p.exercise, p.students))
+        shapes, theirs = _shapes(mine, exercise), _shapes(others or {}, exercise)
+        is_text = any(exercise in program.texts for program in mine.values())
+        pairs += similar(exercise, shapes, text_given if is_text else code_given, theirs)
+    return sorted(pairs, key=lambda p: (-p.weight, p.exercise, p.students))
 
 
-def similar(exercise: str, shapes: dict[str, Shape], skeleton: set[Shingle]) -> list[Pair]:
-    """The pairs among these answers (by student) that share enough."""
-    own = {student: shingles(shape) - skeleton for student, shape in shapes.items()}
-    index: dict[Shingle, list[str]] = defaultdict(list)
-    for student in sorted(own):
-        for shingle in own[student]:
-            index[shingle].append(student)
-    many = max(FEW, COMMON * len(shapes))
-    common = {shingle for shingle, people in index.items() if len(people) > many}
+def similar(
+    exercise: str,
+    shapes: dict[str, Shape],
+    skeleton: set[Shingle],
+    others: dict[str, Shape] | None = None,
+) -> list[Pair]:
+    """The pairs among these answers (by student), and of one with one of `others`, that share
+    enough. What many wrote in either class does not count."""
+    everyone = {**shapes, **(others or {})}
+    own = {student: shingles(shape) - skeleton for student, shape in everyone.items()}
+    index, common = _index(own, shapes)
+    theirs, common_there = _index(own, others or {})
+    common |= common_there
     shared: Counter[tuple[str, str]] = Counter()
     for shingle, people in index.items():
         if shingle not in common:
             shared.update(combinations(people, 2))
+            shared.update((one, other) for other in theirs.get(shingle, ()) for one in people)
     pairs = []
     for (one, other), count in shared.items():
         share = count / min(len(own[one] - common), len(own[other] - common))
         if count >= LEAST and share >= SHARE:
             both = (own[one] & own[other]) - common
-            lines = (_lines(shapes[one], both), _lines(shapes[other], both))
-            sources = (shapes[one].source, shapes[other].source)
+            lines = (lines_of(everyone[one], both), lines_of(everyone[other], both))
+            sources = (everyone[one].source, everyone[other].source)
             pairs.append(Pair(exercise, (one, other), sources, lines, count, share))
     return pairs
 
 
-def shingles(shape: Shape) -> set[Shingle]:
-    key = shape.key
-    return {key[n : n + LENGTH] for n in range(len(key) - LENGTH + 1)}
+def _index(
+    own: dict[str, set[Shingle]], of_class: Iterable[str]
+) -> tuple[dict[Shingle, list[str]], set[Shingle]]:
+    """Who of a class has each shingle, and which of them too many have."""
+    students = sorted(of_class)
+    index: dict[Shingle, list[str]] = defaultdict(list)
+    for student in students:
+        for shingle in own[student]:
+            index[shingle].append(student)
+    many = max(FEW, COMMON * len(students))
+    return index, {shingle for shingle, people in index.items() if len(people) > many}
 
 
-def _lines(shape: Shape, wanted: set[Shingle]) -> frozenset[int]:
-    """The lines of the source on which these shingles lie."""
-    key = shape.key
-    numbers: set[int] = set()
-    for n in range(len(key) - LENGTH + 1):
-        if key[n : n + LENGTH] in wanted:
-            numbers |= {line for _, line in shape.tokens[n : n + LENGTH]}
-    return frozenset(numbers)
+def _shapes(programs: dict[str, Program], exercise: str) -> dict[str, Shape]:
+    """Everybody's answer to an exercise, as far as there is one that can be read."""
+    found = {
+        student: helpers_of(program) if exercise == HELPERS else shape_of(program, exercise)
+        for student, program in programs.items()
+    }
+    return {student: shape for student, shape in found.items() if shape}
 
 
 def _skeleton(source: Source) -> tuple[set[Shingle], set[Shingle]]:
@@ -136,48 +145,75 @@ def _skeleton(source: Source) -> tuple[set[Shingle], set[Shingle]]:
     return given, {shingle for t in texts for shingle in shingles(text_shape(t))}
 
 
-def _page(pairs: list[Pair], count: int) -> str:
-    parts = [text("Answers that resemble each other", "h1"), text(WORDS)]
+def _page(found: list[Group], count: int, others: int) -> str:
+    title = "Answers that resemble each other"
+    parts = [text(title, "h1"), text(WORDS)]
+    elsewhere = f", also with {others} of another class" if others else ""
     parts.append(
         text(
-            f"{count} hand-ins were compared. Names, layout and comments do not count, nor does "
-            "what the notebook gives everybody or what a fifth of the class wrote alike.",
+            f"{count} hand-ins were compared{elsewhere}. Names, layout and comments do not count, "
+            "nor does what the notebook gives everybody or what a fifth of the class wrote alike.",
             kind="quiet",
         )
     )
-    if not pairs:
+    if not found:
         parts.append(text("No two answers share enough to be shown."))
-        return page("Answers that resemble each other", parts)
-    shown = pairs[:PAIRS]
-    rows = [
-        [
-            f'<a href="#pair-{n}">{html.escape(" and ".join(pair.students))}</a>',
-            code(pair.exercise),
-            share_bar(pair.share, "#e69f00", f"{pair.share:.0%} of the smaller answer"),
-            f"{pair.share:.0%}",
-            str(pair.shared),
-        ]
-        for n, pair in enumerate(shown, 1)
-    ]
-    caption = ("1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs") + (
-        f", the first {PAIRS}" if len(pairs) > PAIRS else ""
+        return page(title, parts)
+    shown = found[:SHOWN]
+    rows = [_row(n, group) for n, group in enumerate(shown, 1)]
+    caption = ("1 group" if len(found) == 1 else f"{len(found)} groups") + (
+        f", the first {SHOWN}" if len(found) > SHOWN else ""
     )
-    head = ["who", "exercise", "of the smaller answer", "share", "shared pieces"]
+    head = ["who", "exercise", "of the smaller answer, closest pair", "share", "shared pieces"]
     parts.append(table(head, rows, caption, "ttbnn"))
-    for n, pair in enumerate(shown, 1):
-        parts.append(_side_by_side(n, pair))
-    return page("Answers that resemble each other", parts)
+    parts += _often(found)
+    for n, group in enumerate(shown, 1):
+        parts.append(_side_by_side(n, group))
+    return page(title, parts)
 
 
-def _side_by_side(number: int, pair: Pair) -> str:
+def _row(number: int, group: Group) -> list[str]:
+    pair = group.closest
+    return [
+        f'<a href="#group-{number}">{html.escape(_called(group))}</a>',
+        code(pair.exercise),
+        share_bar(pair.share, "#e69f00", f"{pair.share:.0%} of the smaller answer"),
+        f"{pair.share:.0%}",
+        str(pair.shared),
+    ]
+
+
+def _often(found: list[Group]) -> list[str]:
+    """Who is the closest pair of more than one exercise: that says more than any one of them."""
+    rows = [
+        [html.escape(" and ".join(students)), str(count)]
+        for students, count in often(found)[:SHOWN]
+    ]
+    caption = "The same two people are the closest pair in several exercises"
+    return [table(["who", "exercises"], rows, caption, "tn")] if rows else []
+
+
+def _called(group: Group) -> str:
+    """Two by name; of more the closest two, and how many there are besides."""
+    more = len(group.students) - 2
+    names = " and ".join(group.closest.students)
+    return f"{names}, with {more} more" if more else names
+
+
+def _side_by_side(number: int, group: Group) -> str:
+    pair = group.closest
     columns = "".join(
-        f"<div><h4>{html.escape(student)}</h4><pre>{_marked(source, lines)}</pre></div>"
+        f"<div><h3>{html.escape(student)}</h3><pre>{_marked(source, lines)}</pre></div>"
         for student, source, lines in zip(pair.students, pair.sources, pair.lines, strict=True)
     )
-    title = f"{' and '.join(pair.students)}: {pair.exercise}"
+    lead = f"{pair.share:.0%} of the smaller answer; marked lines are shared."
+    everybody = ", ".join(group.students[:NAMED])
+    more = len(group.students) - NAMED
+    everybody += f" and {more} more" if more > 0 else ""
+    people = f"{len(group.students)} people, {group.pairs} pairs: {everybody}"
     return (
-        f'<section id="pair-{number}"><h3>{html.escape(title)}</h3>'
-        f"{text(f'{pair.share:.0%} of the smaller answer; marked lines are shared.', kind='quiet')}"
+        f'<section id="group-{number}"><h2>{html.escape(f"{_called(group)}: {pair.exercise}")}</h2>'
+        f"{text(lead, kind='quiet')}{text(people) if len(group.students) > 2 else ''}"
         f'<div class="pair">{columns}</div></section>'
     )
 

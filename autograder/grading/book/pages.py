@@ -47,6 +47,9 @@ code,pre{font:.86rem/1.45 ui-monospace,SFMono-Regular,Menlo,monospace}
 pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.6rem .8rem;
  overflow-x:auto;margin:.3rem 0;white-space:pre-wrap;overflow-wrap:anywhere}
 mark{background:color-mix(in srgb,#e69f00 30%,Canvas);color:CanvasText}
+td bdi{overflow-wrap:anywhere}
+td.who{min-width:8rem;max-width:16rem}
+.tint{display:inline-block;min-width:2.4em;padding:0 .3em;border-radius:4px;color:CanvasText}
 .cards{display:flex;flex-wrap:wrap;gap:.8rem;margin:1rem 0 1.4rem;padding:0;list-style:none}
 .cards li{border:1px solid var(--line);border-radius:8px;padding:.55rem 1rem .6rem;min-width:8.5rem}
 .cards strong{display:block;font-size:1.5rem;line-height:1.25;font-variant-numeric:tabular-nums}
@@ -83,8 +86,9 @@ def code(words: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: str) -> str:
-    """A table. Cells are HTML; `numbers` has a letter for each column: n right, t left, b bar."""
-    kinds = {"n": ' class="number"', "t": "", "b": ' class="bar"'}
+    """A table. Cells are HTML; `numbers` has a letter for each column: n right, t left, b bar,
+    w somebody's name, however long."""
+    kinds = {"n": ' class="number"', "w": ' class="who"', "t": "", "b": ' class="bar"'}
     marks = [kinds[letter] for letter in numbers]
     top = "".join(
         f'<th scope="col"{m}>{html.escape(h)}</th>' for h, m in zip(head, marks, strict=True)
@@ -94,7 +98,8 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numb
         for row in rows
     )
     return (
-        f'<div class="wide"><table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr>'
+        f'<div class="wide" role="group" tabindex="0" aria-label="{html.escape(caption)}">'
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr>"
         f"</thead><tbody>\n{body}\n</tbody></table></div>"
     )
 

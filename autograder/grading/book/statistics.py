@@ -150,7 +150,7 @@ def _checks(there: list[Entry]) -> list[str]:
             )
     if not rows:
         return []
-    head = ["exercise", "check", "", "of those who tried", "share", "people"]
+    head = ["exercise", "check", "kind", "of those who tried", "share", "people"]
     body = [row for _, row in sorted(rows, key=lambda row: (row[0], row[1][0], row[1][1]))]
     caption = "The check at which an answer ended; where there is none, how it ended"
     return [text("Where answers fail", "h3"), table(head, body, caption, "tttbnn")]
