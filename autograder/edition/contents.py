@@ -21,6 +21,7 @@ import autograder.units
 import course_lib
 import lessons
 from autograder.check.keys import key_of
+from autograder.edition.chart import chart
 from autograder.edition.deliver import START, TO_READ
 from autograder.edition.handout import handout, with_first_cell
 from autograder.edition.leaks import leaked
@@ -28,7 +29,8 @@ from autograder.edition.requirements import COURSE
 from autograder.edition.shipped import ships
 from autograder.edition.solutions import without_answers
 from autograder.edition.sources import KERNEL, Source, expand, sources, with_readings
-from autograder.edition.start import start_page
+from autograder.edition.start import dashboard_cells, start_page
+from autograder.progress.keep import MAP
 
 EDITIONS = ("open", "student", "instructor")
 
@@ -68,7 +70,8 @@ def contents(
     files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in notebook_sources}
     index = folder / "index.md"
     whole = unit is None and index.exists()
-    text = index.read_text(encoding="utf-8") if whole else ""
+    text = index.read_text(encoding="utf-8") if index.exists() else ""
+    files[str(MAP)] = chart(text, notebook_sources)
     if edition == "student":  # the library itself lies there
         text = text.replace("library/", "").replace("`library`", "`course_lib`")
         files |= beside(notebook_sources)
@@ -102,6 +105,7 @@ def beside(handed_out: list[Source]) -> dict[str, bytes]:
     if left := answers_left(first):
         raise ValueError(f"{handed_out[0].name} would give answers away. {'; '.join(left)}")
     files = library(first)
+    files["autograder/__main__.py"] = files["autograder/progress/__main__.py"]
     return files | handout(handed_out, files)
 
 
@@ -170,6 +174,7 @@ def _list_page(notebook_sources: list[Source], edition: str) -> bytes:
     lines = ["# Machine-learning compilers", ""]
     lines += [f"- [{s.title}]({s.name}.ipynb). {s.worth()}." for s in notebook_sources]
     lines += ["", *HOW_TO, *(AT_HOME if edition == "student" else ())]
-    cell = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
-    page = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": dict(KERNEL)})
+    first = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
+    cells = [first, *dashboard_cells()]
+    page = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL)})
     return (nbformat.writes(page) + "\n").encode()
