@@ -111,7 +111,7 @@ def _release(options: argparse.Namespace) -> int:
     for due in due_now(course, units, datetime.now(UTC), options.anyway):
         if due.key not in wanted:
             continue
-        for folder in release(options.into, due.key) if due.release else ():
+        for folder in release(options.into, due.key, minutes=course.minutes) if due.release else ():
             print(f"{folder}: ready to hand out")
         if due.solutions:
             for folder in release(options.into / "solutions", due.key, edition="instructor"):

@@ -23,7 +23,7 @@ import lessons
 from autograder.check.keys import key_of
 from autograder.edition.chart import chart
 from autograder.edition.deliver import START, TO_READ
-from autograder.edition.handout import handout, with_first_cell
+from autograder.edition.handout import handout, with_first_cell, with_minutes
 from autograder.edition.leaks import leaked
 from autograder.edition.requirements import COURSE
 from autograder.edition.shipped import ships
@@ -52,10 +52,13 @@ HOW_TO = (
 
 
 def contents(
-    edition: str, unit: int | str | None = None, notebooks: Path | None = None
+    edition: str,
+    unit: int | str | None = None,
+    notebooks: Path | None = None,
+    minutes: bool = False,
 ) -> dict[str, bytes]:
     """Every file of the edition, by its path in the learner's folder: of all units and labs, of a
-    unit (7), or of a lab ("u07_lab_matmul")."""
+    unit (7), or of a lab ("u07_lab_matmul"). `minutes`: the class is asked for measured ones."""
     if edition not in EDITIONS:
         raise ValueError(f"an edition is one of {', '.join(EDITIONS)}, not {edition!r}")
     folder = notebooks or COURSE / "notebooks"
@@ -66,6 +69,7 @@ def contents(
         "solutions": edition == "instructor",
         "handed_out": edition == "student",
         "alone": edition == "open",
+        "minutes": minutes and edition == "student",
     }
     files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in notebook_sources}
     index = folder / "index.md"
@@ -85,7 +89,12 @@ def contents(
 
 
 def notebook_bytes(
-    source: Source, *, solutions: bool, handed_out: bool = False, alone: bool = False
+    source: Source,
+    *,
+    solutions: bool,
+    handed_out: bool = False,
+    alone: bool = False,
+    minutes: bool = False,
 ) -> bytes:
     """The notebook as a file: the same source gives the same bytes. One that is handed out to be
     run elsewhere begins with a look at what is installed there; whoever learns alone can compare
@@ -95,6 +104,8 @@ def notebook_bytes(
         notebook = with_first_cell(notebook)
     if alone:
         notebook = with_readings(notebook)
+    if minutes:
+        notebook = with_minutes(notebook)
     return (nbformat.writes(notebook) + "\n").encode()
 
 

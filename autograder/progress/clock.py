@@ -14,6 +14,7 @@ Next room: state.py, which shows the sums beside the estimates.
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -98,10 +99,14 @@ def count(data: Data, key: str, now: float) -> None:
     data["last"] = now
 
 
-def handed_in(notebook: Any) -> dict[str, float]:
-    """Minutes by key that the outputs of a notebook hold, as JSON reads it. It comes from outside:
-    what is no sensible number counts for nothing."""
+def handed_in(data: bytes) -> dict[str, float]:
+    """Minutes by key that the outputs of a notebook file hold. It comes from outside: what is no
+    notebook, and no sensible number, counts for nothing."""
     found: dict[str, float] = {}
+    try:
+        notebook = json.loads(data.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return found
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
     for cell in cells if isinstance(cells, list) else ():
         outputs = cell.get("outputs") if isinstance(cell, dict) else None

@@ -24,6 +24,7 @@ from autograder.check.cards import Card, Note, Table
 from autograder.check.shown import error_text
 from autograder.progress.keep import PROGRESS, Data, change, keeping, number, read, table
 from course_lib import exercises
+from course_lib.exercises import MODULES
 from course_lib.lower.lower import lower
 from course_lib.measure.duel import ratio, verdict
 from course_lib.measure.turns import for_seconds
@@ -47,7 +48,11 @@ def your_compiler(seconds: float = 0.0) -> Card | Note:
     exercises.load_all()
     mine = exercises.plugs_now()
     counts = {name: {how: _counts(name, how, mine) for how in COLUMNS} for name in MODELS}
-    result: Data = {"on": date.today().isoformat(), "plugged": sorted(mine), "counts": counts}
+    result: Data = {
+        "on": date.today().isoformat(),
+        "plugged": sorted(MODULES.keys() & mine),
+        "counts": counts,
+    }
     if seconds > 0:
         result["ratios"] = {name: _ratios(name, mine, seconds / len(TIMED)) for name in TIMED}
     if keeping() and mine:

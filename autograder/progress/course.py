@@ -56,7 +56,14 @@ def _part(data: dict[str, Any]) -> Part:
 
 
 def _unit(data: dict[str, Any]) -> Unit:
-    texts = [str(data[name]) for name in ("key", "name", "notebook", "question", "changed")]
     tasks = [Task(str(name), float(p), bool(f), str(k)) for name, p, f, k in data["exercises"]]
-    needs = tuple(map(str, data["needs"]))
-    return Unit(*texts, needs, float(data["minutes"]), tuple(tasks))
+    return Unit(
+        str(data["key"]),
+        str(data["name"]),
+        str(data["notebook"]),
+        str(data["question"]),
+        str(data["changed"]),
+        tuple(map(str, data["needs"])),
+        float(data["minutes"]),
+        tuple(tasks),
+    )

@@ -101,6 +101,7 @@ def _alone(path: Path) -> Iterator[bool]:
 
 
 def _locked(file: int) -> bool:
+    assert fcntl is not None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
