@@ -28,13 +28,13 @@ PINS = """\
 # The packages for {names}, and JupyterLab. README.md says how to install them.
 # What these packages depend on is installed in the versions of this file:
 -c constraints.txt"""
-MINUTES = """\
-## How long did it take?
+HAND_IN = """\
+# How long did it take? Only if you want it: run measure_minutes() when you begin, and the minutes
+# that you work here are measured on your machine. Run this cell at the end, and the saved notebook
+# shows the sum to your teacher. Without measure_minutes() there is none.
+from autograder import hand_in_minutes, measure_minutes
 
-Your teacher would like to know. Only if you want it, `measure_minutes()` measures the minutes that
-you work here, on your machine; run it when you begin. At the end, the cell below shows the sum, and
-the saved notebook then holds it. Without `measure_minutes()` the cell shows that there is none."""
-HAND_IN = "from autograder import hand_in_minutes, measure_minutes\n\nhand_in_minutes()"
+hand_in_minutes()"""
 README = """\
 # {title}
 
@@ -96,9 +96,7 @@ def _imports(sources: list[Source], files: Mapping[str, bytes]) -> tuple[list[st
 
 def with_minutes(notebook: Any) -> Any:
     """The notebook with a last cell that shows measured minutes, where a student has any."""
-    words = nbformat.v4.new_markdown_cell(MINUTES, id="minutes-words")
-    cell = nbformat.v4.new_code_cell(HAND_IN, id="minutes-measured")
-    notebook.cells += [words, cell]
+    notebook.cells.append(nbformat.v4.new_code_cell(HAND_IN, id="minutes-measured"))
     return notebook
 
 

@@ -25,6 +25,7 @@ from autograder.progress.keep import MINUTES, Data, change, keeping, number, rea
 
 GAP = 300.0  # seconds between two events that still count
 MIME = "application/vnd.course-minutes+json"
+MOST = 10_000  # minutes that anybody may have spent
 OTHERS = "start"  # notebooks that are neither unit nor lab
 ON = (
     "Minutes are measured from now on, in minutes.json beside the notebooks, and sent nowhere. A "
@@ -102,17 +103,11 @@ def count(data: Data, key: str, now: float) -> None:
 def handed_in(data: bytes) -> dict[str, float]:
     """Minutes by key that the outputs of a notebook file hold. It comes from outside: what is no
     notebook, and no sensible number, counts for nothing."""
-    found: dict[str, float] = {}
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return found
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    for cell in cells if isinstance(cells, list) else ():
-        outputs = cell.get("outputs") if isinstance(cell, dict) else None
-        for output in outputs if isinstance(outputs, list) else ():
-            data = table(output, "data") if isinstance(output, dict) else {}
-            key, spent = table(data, MIME).get("key"), number(table(data, MIME).get("minutes"))
-            if isinstance(key, str) and KEY.fullmatch(key) and 0 < spent < 10_000:
-                found[key] = spent
-    return found
+        cells = json.loads(data.decode("utf-8-sig"))["cells"]
+        outputs = [o for cell in cells if "outputs" in cell for o in cell["outputs"]]
+        shown = [table(o["data"], MIME) for o in outputs if isinstance(o.get("data"), dict)]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+    found = {str(one.get("key")): number(one.get("minutes")) for one in shown}
+    return {key: spent for key, spent in found.items() if KEY.fullmatch(key) and 0 < spent < MOST}
