@@ -45,21 +45,31 @@ PAGE = """
 .course-map details{border-top:1px solid #7f7f7f66;padding:.3em 0}
 .course-map summary{cursor:pointer;display:flex;flex-wrap:wrap;gap:.1em 1em;align-items:baseline}
 .course-map summary:focus-visible{outline:2px solid #0072b2;outline-offset:2px}
+.course-map summary::before{content:"▸";width:.8em;opacity:.6}
+.course-map details[open]>summary::before{content:"▾"}
 .course-map .name{flex:1 1 15em}
 .course-map .sign{display:inline-block;width:1.4em}
 .course-map .passed{color:#009e73}.course-map .tried{color:#c77800}
-.course-map .figure{flex:0 0 7em;text-align:right;font-variant-numeric:tabular-nums}
+.course-map .figure{flex:0 0 auto;min-width:9em;text-align:right;white-space:nowrap;
+ font-variant-numeric:tabular-nums}
+.course-map .figure+.figure{min-width:10em}
 .course-map .bar{flex:0 0 7em;display:flex;gap:2px;align-self:center}
 .course-map .bar i{flex:1 1 0;height:.6em;border:1px solid #7f7f7f;border-radius:2px}
 .course-map .bar .full{background:#009e73;border-color:#009e73}
 .course-map .bar .half{background:linear-gradient(90deg,#c77800 50%,transparent 50%);
  border-color:#c77800}
-.course-map .inside{margin:.3em 0 .8em 1.4em}
+.course-map .inside{margin:.3em 0 .8em 1.4em;overflow-wrap:anywhere}
 .course-map .inside table{border-collapse:collapse;font-size:inherit;margin:.4em 0}
 .course-map .inside td,.course-map .inside th{padding:.15em 1.4em .15em 0;text-align:left!important;
  background:none;vertical-align:top}
 .course-map .inside tr{background:none}
-.course-map .inside .number{text-align:right!important;padding-right:0}
+.course-map .inside .number{text-align:right!important;padding-right:0;white-space:nowrap}
+.course-map .inside th{overflow-wrap:normal}
+.course-map .verdict{overflow-x:auto}
+@media (max-width:600px){.course-map .name{flex-basis:calc(100% - 3em)}.course-map .figure{min-width:0}
+ .course-map .figure+.figure{min-width:0}.course-map .inside{margin-left:0}
+ .course-map .inside td,.course-map .inside th,.course-map .verdict td,.course-map .verdict th{
+ padding-left:0;padding-right:.6em}}
 .course-map code{background:none;color:inherit}
 """
 
