@@ -9,6 +9,7 @@
     python -m autograder validate                                      is every exercise sound?
     python -m autograder facts --unit 2                                its exercises as a table
     python -m autograder minutes --unit 2                              how long it takes, estimated
+    python -m autograder status --course course                        a learner's: how far they are
 
 `--unit u07_lab_matmul` names a lab beside unit 7; `--unit 7` is the unit without its labs.
 
@@ -40,6 +41,7 @@ from autograder.grading.classroom import ENGINES
 from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.rehearsal import make_class
 from autograder.process.start import SETTING
+from autograder.progress.__main__ import FOLDER, status
 from autograder.validate import HEAD, validate
 
 ONLY: dict[str, Any] = {"type": key_of, "metavar": "UNIT", "help": "only this unit, or this lab"}
@@ -91,6 +93,10 @@ def _minutes(options: argparse.Namespace) -> int:
     return 0
 
 
+def _status(options: argparse.Namespace) -> int:
+    return status(options.course)
+
+
 def _notebooks(only: str | None) -> list[Source]:
     """Those that are meant; ValueError if there are none."""
     notebooks = sources(COURSE / "notebooks", only)
@@ -107,7 +113,7 @@ def _release(options: argparse.Namespace) -> int:
     for due in due_now(course, units, datetime.now(UTC), options.anyway):
         if due.key not in wanted:
             continue
-        for folder in release(options.into, due.key) if due.release else ():
+        for folder in release(options.into, due.key, minutes=course.minutes) if due.release else ():
             print(f"{folder}: ready to hand out")
         if due.solutions:
             for folder in release(options.into / "solutions", due.key, edition="instructor"):
@@ -191,6 +197,10 @@ def _parser() -> argparse.ArgumentParser:
     validate.set_defaults(run=_validate)
     _add_telling(commands, "facts", _facts, "the exercises and minutes of each unit as tables")
     _add_telling(commands, "minutes", _minutes, "how long each unit takes, estimated")
+
+    where = commands.add_parser("status", help="how far a learner is, in their folder")
+    where.add_argument("--course", type=Path, metavar="DIR", default=Path(), help=FOLDER)
+    where.set_defaults(run=_status)
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
     release.add_argument("--unit", **ONLY)

@@ -17,13 +17,11 @@ Next room: autograder/check/judging.py, how checks run.
 
 from __future__ import annotations
 
-import json
 import linecache
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Real
-from pathlib import Path
 from typing import Any, overload
 
 from autograder.check import here, overview
@@ -49,16 +47,16 @@ from autograder.check.verdict import (
     Verdict,
 )
 from autograder.check.waiting import Stopped, Waiting
+from autograder.progress import clock, record
+from autograder.progress.keep import PREDICTIONS, read, table
 from course_lib import exercises
 from course_lib.exercises import UnknownExercise, slot
-from course_lib.files import write
 from course_lib.packages import PACKAGES
 
 IN_WORDS = (
     "Nothing is checked here. Write your answer into the text cell below the task: a person reads "
     "it and gives the points."
 )
-PREDICTIONS = Path("predictions.json")
 PATIENCE = 10.0  # seconds of processor time to look for the smallest program that fails
 
 
@@ -122,6 +120,7 @@ def _check(name: str) -> Verdict:
             raise
         return Verdict.on(entry, GRADER, None, problem=lacking)
     overview.remember(entry, verdict)
+    record.checked(verdict)
     if verdict.kind == PASSED:
         verdict = replace(verdict, so_far=overview.so_far(entry.key))
     return verdict
@@ -135,19 +134,18 @@ def predict(key: str, value: Any, unit: str = "") -> None:
     if unit and not isinstance(value, Real):
         _show(f"This guess is a number of {unit}, and {value!r} is none: nothing was kept.")
         return
-    guesses = _guesses()
-    guesses[key] = {"value": value, "unit": unit}
-    write(PREDICTIONS, json.dumps(guesses, indent=1, default=str))
-    _show(f"Kept: you say {_amount(value, unit)}.")
+    kept = record.guessed(key, value, unit)
+    _show(f"{'Kept' if kept else 'Not kept'}: you say {_amount(value, unit)}.")
 
 
 def compare(key: str, actual: Any, unit: str = "") -> None:
     """Put the guess beside what came out."""
-    guess = _guesses().get(key)
-    if guess is None:
+    guess = table(read(PREDICTIONS), key)
+    if not guess:
         _show(f"It is {_amount(actual, unit)}. You made no prediction for {key}.")
         return
-    unit, value = unit or guess["unit"], guess["value"]
+    unit, value = unit or str(guess.get("unit", "")), guess.get("value")
+    record.came_out(key, actual, unit)
     apart = _apart(value, actual, unit)
     _show(f"You said {_amount(value, unit)}; it is {_amount(actual, unit)}.{apart}")
 
@@ -207,6 +205,7 @@ def load_ipython_extension(shell: Any) -> None:
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
     for_nbgrader(shell)
     watch(shell)
+    clock.start(shell)
 
 
 def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:
@@ -221,14 +220,6 @@ def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any)
 def _sentence(error: Exception) -> str:
     text = str(error)
     return text[:1].upper() + text[1:]
-
-
-def _guesses() -> dict[str, Any]:
-    try:
-        kept = json.loads(PREDICTIONS.read_text())
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
 
 
 def _amount(value: Any, unit: str) -> str:

@@ -35,7 +35,7 @@ section.verdict tr{background:none}
 section.verdict td,section.verdict th{padding:.2em 1.6em .2em 0;background:none;
  text-align:left!important}
 section.verdict th{font-weight:600}
-section.verdict .number{padding-right:.3em;text-align:right!important;
+section.verdict .number{padding:.2em .3em .2em 1em;text-align:right!important;
  font-variant-numeric:tabular-nums}
 """
 CODE = re.compile(r"``\s?(.+?)\s?``|`([^`]+)`")
@@ -44,18 +44,19 @@ WIDTH = 88  # characters of a line, where the terminal is not narrower
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of words; the last column holds numbers."""
+    """Rows of words; the last columns, so many of them, hold numbers."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    numbers: int = 1
 
     def __str__(self) -> str:
         rows = [[_plain(cell) for cell in row] for row in (self.head, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         return "\n".join(
             "  ".join([
-                *(cell.ljust(wide) for cell, wide in zip(row[:-1], widths, strict=False)),
-                row[-1].rjust(widths[-1]),
+                cell.rjust(wide) if place >= len(row) - self.numbers else cell.ljust(wide)
+                for place, (cell, wide) in enumerate(zip(row, widths, strict=True))
             ])
             for row in rows
         )  # fmt: skip
@@ -65,9 +66,10 @@ class Table:
         return f"<table>{''.join(rows)}</table>"
 
     def _row(self, tag: str, cells: Sequence[str]) -> str:
-        *words, number = (inline(cell) for cell in cells)
-        first = "".join(f"<{tag}>{cell}</{tag}>" for cell in words)
-        return f'<tr>{first}<{tag} class="number">{number}</{tag}></tr>'
+        many = len(cells) - self.numbers
+        first = "".join(f"<{tag}>{inline(cell)}</{tag}>" for cell in cells[:many])
+        numbers = (f'<{tag} class="number">{inline(cell)}</{tag}>' for cell in cells[many:])
+        return f"<tr>{first}{''.join(numbers)}</tr>"
 
 
 @dataclass(frozen=True)

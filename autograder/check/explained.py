@@ -83,9 +83,9 @@ def explained(entry: Slot) -> Reading | None:
         rubric = entry.reference()
     except NotAnswered:
         return None
-    texts = [text for path in _notebooks() for text in _texts(path, entry.name)]
-    written = next((text for text in texts if text not in ("", TEXT_STUB)), "")
-    problem = "" if texts else NO_FILE.format(Path.cwd())
+    found = [text for path in _notebooks() for text in texts(path, entry.name)]
+    written = next((text for text in found if text not in ("", TEXT_STUB)), "")
+    problem = "" if found else NO_FILE.format(Path.cwd())
     return Reading(entry.name, entry.points, written, rubric, problem)
 
 
@@ -94,7 +94,7 @@ def _notebooks() -> list[Path]:
     return sorted(Path().glob("*.ipynb"), key=lambda path: path.stat().st_mtime, reverse=True)
 
 
-def _texts(path: Path, name: str) -> Iterator[str]:
+def texts(path: Path, name: str) -> Iterator[str]:
     """What stands in the cell of this explanation, known by its id or by the heading above it."""
     wanted, heading = name.replace(".", "-"), f"#### Exercise `{name}`"
     above = ""

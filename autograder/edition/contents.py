@@ -21,14 +21,16 @@ import autograder.units
 import course_lib
 import lessons
 from autograder.check.keys import key_of
+from autograder.edition.chart import chart
 from autograder.edition.deliver import START, TO_READ
-from autograder.edition.handout import handout, with_first_cell
+from autograder.edition.handout import handout, with_first_cell, with_minutes
 from autograder.edition.leaks import leaked
 from autograder.edition.requirements import COURSE
 from autograder.edition.shipped import ships
 from autograder.edition.solutions import without_answers
 from autograder.edition.sources import KERNEL, Source, expand, sources, with_readings
-from autograder.edition.start import start_page
+from autograder.edition.start import dashboard_cells, start_page
+from autograder.progress.keep import MAP
 
 EDITIONS = ("open", "student", "instructor")
 
@@ -50,10 +52,13 @@ HOW_TO = (
 
 
 def contents(
-    edition: str, unit: int | str | None = None, notebooks: Path | None = None
+    edition: str,
+    unit: int | str | None = None,
+    notebooks: Path | None = None,
+    minutes: bool = False,
 ) -> dict[str, bytes]:
     """Every file of the edition, by its path in the learner's folder: of all units and labs, of a
-    unit (7), or of a lab ("u07_lab_matmul")."""
+    unit (7), or of a lab ("u07_lab_matmul"). `minutes`: the class is asked for measured ones."""
     if edition not in EDITIONS:
         raise ValueError(f"an edition is one of {', '.join(EDITIONS)}, not {edition!r}")
     folder = notebooks or COURSE / "notebooks"
@@ -64,11 +69,13 @@ def contents(
         "solutions": edition == "instructor",
         "handed_out": edition == "student",
         "alone": edition == "open",
+        "minutes": minutes and edition == "student",
     }
     files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in notebook_sources}
     index = folder / "index.md"
     whole = unit is None and index.exists()
-    text = index.read_text(encoding="utf-8") if whole else ""
+    text = index.read_text(encoding="utf-8") if index.exists() else ""
+    files[str(MAP)] = chart(text, notebook_sources)
     if edition == "student":  # the library itself lies there
         text = text.replace("library/", "").replace("`library`", "`course_lib`")
         files |= beside(notebook_sources)
@@ -82,7 +89,12 @@ def contents(
 
 
 def notebook_bytes(
-    source: Source, *, solutions: bool, handed_out: bool = False, alone: bool = False
+    source: Source,
+    *,
+    solutions: bool,
+    handed_out: bool = False,
+    alone: bool = False,
+    minutes: bool = False,
 ) -> bytes:
     """The notebook as a file: the same source gives the same bytes. One that is handed out to be
     run elsewhere begins with a look at what is installed there; whoever learns alone can compare
@@ -92,6 +104,8 @@ def notebook_bytes(
         notebook = with_first_cell(notebook)
     if alone:
         notebook = with_readings(notebook)
+    if minutes:
+        notebook = with_minutes(notebook)
     return (nbformat.writes(notebook) + "\n").encode()
 
 
@@ -102,6 +116,7 @@ def beside(handed_out: list[Source]) -> dict[str, bytes]:
     if left := answers_left(first):
         raise ValueError(f"{handed_out[0].name} would give answers away. {'; '.join(left)}")
     files = library(first)
+    files["autograder/__main__.py"] = files["autograder/progress/__main__.py"]
     return files | handout(handed_out, files)
 
 
@@ -170,6 +185,7 @@ def _list_page(notebook_sources: list[Source], edition: str) -> bytes:
     lines = ["# Machine-learning compilers", ""]
     lines += [f"- [{s.title}]({s.name}.ipynb). {s.worth()}." for s in notebook_sources]
     lines += ["", *HOW_TO, *(AT_HOME if edition == "student" else ())]
-    cell = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
-    page = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": dict(KERNEL)})
+    first = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
+    cells = [first, *dashboard_cells()]
+    page = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": dict(KERNEL)})
     return (nbformat.writes(page) + "\n").encode()

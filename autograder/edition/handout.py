@@ -28,6 +28,13 @@ PINS = """\
 # The packages for {names}, and JupyterLab. README.md says how to install them.
 # What these packages depend on is installed in the versions of this file:
 -c constraints.txt"""
+HAND_IN = """\
+# How long did it take? Only if you want it: run measure_minutes() when you begin, and the minutes
+# that you work here are measured on your machine. Run this cell at the end, and the saved notebook
+# shows the sum to your teacher. Without measure_minutes() there is none.
+from autograder import hand_in_minutes, measure_minutes
+
+hand_in_minutes()"""
 README = """\
 # {title}
 
@@ -85,6 +92,12 @@ def _imports(sources: list[Source], files: Mapping[str, bytes]) -> tuple[list[st
     paths = [path for path in files if path.startswith(folders) and path.endswith(".py")]
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     return code, [path.removesuffix(".py").replace("/", ".") for path in paths]
+
+
+def with_minutes(notebook: Any) -> Any:
+    """The notebook with a last cell that shows measured minutes, where a student has any."""
+    notebook.cells.append(nbformat.v4.new_code_cell(HAND_IN, id="minutes-measured"))
+    return notebook
 
 
 def with_first_cell(notebook: Any) -> Any:

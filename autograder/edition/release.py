@@ -28,12 +28,14 @@ def release(
     unit: int | str | None = None,
     notebooks: Path | None = None,
     edition: str = "student",
+    minutes: bool = False,
 ) -> list[Path]:
     """Write an edition of each unit and lab, or of one, afresh. Returns the folders. ValueError if
-    students would get an answer of that unit or a later one."""
+    students would get an answer of that unit or a later one. `minutes`: a last cell of the notebook
+    shows the minutes that its student has measured, if any, so that they are handed in with it."""
     folders = []
     for source in sources(notebooks or COURSE / "notebooks", unit):
-        files = contents(edition, source.key, notebooks)
+        files = contents(edition, source.key, notebooks, minutes=minutes)
         folder = into / source.name
         partial = into / f".{source.name}.part"
         shutil.rmtree(partial, ignore_errors=True)

@@ -14,7 +14,7 @@ from pathlib import PurePath
 
 # The part of this package that runs in a student's notebook.
 FILES = ("__init__.py", "notebook.py", "units/__init__.py")
-ROOMS = ("check", "wire", "process")
+ROOMS = ("check", "progress", "wire", "process")
 OF_A_UNIT = ("__init__", "checks", "exercises", "hints.md")
 
 

@@ -11,12 +11,29 @@ Next room: deliver.py, which writes an edition.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import jupytext
 import nbformat
 
 from autograder.edition.sources import KERNEL, Source
 
+WHERE = """\
+## Where you are
+
+Run the cell: it shows what you have passed, tried and not opened yet, as it is kept in this folder,
+in `progress.json` and `predictions.json`. Run it again to bring it up to date. Nothing of it is
+sent anywhere. `python -m autograder status` prints the same in a terminal."""
+SHOW = """\
+from autograder import dashboard, hand_in_minutes, measure_minutes, your_compiler
+
+dashboard()"""
+COSTS = """\
+## Your compiler
+
+`your_compiler()` counts what four models cost with your functions plugged in, beside the library's
+own and the stand-ins. Call it in a unit's notebook, where your answers are; the map above then
+shows the last counts. `your_compiler(seconds=20)` also measures times, in turns."""
 UNIT = re.compile(r"- u(\d\d) · ([^·]+) · (.+)")
 
 
@@ -25,9 +42,20 @@ def start_page(text: str, sources: list[Source]) -> bytes:
     raw = jupytext.reads(units_that_exist(text, sources), fmt="md:myst")
     for number, cell in enumerate(raw.cells):
         cell.id, cell.metadata = f"start-{number}", {}
+    cells = [*raw.cells[:1], *dashboard_cells(), *raw.cells[1:]]
     metadata = {"kernelspec": dict(KERNEL), "language_info": {"name": "python"}}
-    page = nbformat.v4.new_notebook(cells=raw.cells, metadata=metadata)
+    page = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
     return (nbformat.writes(page) + "\n").encode()
+
+
+def dashboard_cells() -> list[Any]:
+    """Where the learner is, and what their compiler costs."""
+    return [
+        nbformat.v4.new_markdown_cell(WHERE, id="start-where"),
+        nbformat.v4.new_code_cell(SHOW, id="start-map"),
+        nbformat.v4.new_markdown_cell(COSTS, id="start-costs"),
+        nbformat.v4.new_code_cell("your_compiler()", id="start-compiler"),
+    ]
 
 
 def units_that_exist(text: str, sources: list[Source]) -> str:

@@ -30,6 +30,7 @@ from tqdm import tqdm
 from autograder.check.keys import is_lab, key_of
 from autograder.edition.contents import COURSE
 from autograder.edition.deliver import private, write
+from autograder.edition.minutes import core, estimate, further
 from autograder.edition.sources import sources
 from autograder.grading.assignment import Assignment, editions
 from autograder.grading.book.by_hand import (
@@ -162,7 +163,7 @@ def _written(
     if job.worksheet and job.unit is not None:
         filled, count = fill_worksheet(job.worksheet, lines, people, course, key_of(job.unit))
         print(f"{filled}: {count} lines filled in")
-    write_statistics(lines, job.out)
+    write_statistics(lines, job.out, _estimates(job) if course.minutes else {})
     write_dashboard(lines, course, datetime.now(UTC), job.out)
     write_originality(lines, sources(job.notebooks), job.out, others)
     print(f"{path}: {len(lines)} rows; feedback in {job.out / 'feedback'}")
@@ -203,6 +204,12 @@ def remarks(entry: Entry) -> list[str]:
         if entry.final is not None:
             sentences.append(f"Final: {entry.final:g} of {entry.possible:g} points.")
     return sentences + list(entry.notes)
+
+
+def _estimates(job: Job) -> dict[str, tuple[float, float]]:
+    """The estimated minutes of each assignment: its core, and what goes further."""
+    named = {source.name: estimate(source.cells()) for source in sources(job.notebooks, job.unit)}
+    return {name: (core(sections), further(sections)) for name, sections in named.items()}
 
 
 def _key(task: Task) -> tuple[str, str]:

@@ -23,6 +23,7 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.program import Program, Unreadable, read
 from autograder.grading.submissions import Handed
 from autograder.process.start import mode
+from autograder.progress.clock import handed_in
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Task:
     short: str = ""  # that name without the assignment's
     time: datetime | None = None  # when the file was changed; without zone if from a zip
     hints: tuple[tuple[str, int], ...] = ()  # how many the outputs show, by exercise
+    minutes: float | None = None  # that the student measured and handed in with the outputs
 
     @cached_property
     def cache_name(self) -> str:
@@ -79,7 +81,9 @@ def _best(items: list[Handed], assignment: Assignment) -> Task | None:
         if program.answers & asked:
             rank = (len(program.attempted & asked), item.name)
             hints = _hints(item.data, assignment)
-            task = replace(_task(item, assignment, item.name, program), hints=hints)
+            spent = handed_in(item.data).get(assignment.key)
+            task = _task(item, assignment, item.name, program)
+            task = replace(task, hints=hints, minutes=spent)
             candidates.append((rank, task))
     if not candidates:
         return None

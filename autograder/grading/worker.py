@@ -43,6 +43,10 @@ NEW_CALL = 1  # a new call begins
 MORE = 2  # another call stands behind this one: the answer may wait for the next one's
 WAIT = 0.5  # seconds that it may wait
 PRINTED = 2000  # characters kept of what a call prints
+SILENT = (  # what a notebook calls and the grader has no use for
+    "check", "compare", "dashboard", "hand_in_minutes", "hint", "measure_minutes", "predict",
+    "your_compiler",
+)  # fmt: skip
 Known = dict[bytes, tuple[Any, Any]]  # by message: what it says, and the codec that read it
 LIMITS = {  # of this process, set before any of the student's code runs
     "RLIMIT_AS": 3 << 30,
@@ -122,7 +126,7 @@ class Worker:
         module = sys.modules["__main__"] = ModuleType("__main__")  # where classes look for names
         self.names: dict[str, Any] = module.__dict__
         self.names["implements"] = autograder.implements
-        for name in ("check", "compare", "hint", "predict"):  # nothing to see here
+        for name in SILENT:
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
         self.sources = [""]  # of the cells that have run, as `In` has them in a notebook

@@ -49,7 +49,7 @@ def test_the_page_is_a_valid_notebook_that_is_the_same_each_time():
     assert first == second
     page = nbformat.reads(first.decode(), as_version=4)
     nbformat.validate(page)
-    assert [cell.cell_type for cell in page.cells].count("code") == 1
+    assert [cell.cell_type for cell in page.cells].count("code") == 3
 
 
 def test_every_link_of_the_page_is_in_the_edition():

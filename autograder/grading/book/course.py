@@ -7,6 +7,7 @@
     seeds = "class"                   # or "student": everybody has other random programs
     times = "file"                    # or "nbgrader", or a CSV with student, time (, assignment)
     nothing_handed_in = "blank"       # in exports; or "zero"
+    minutes = true                    # the class hands in the minutes that it measured itself
 
     [late]                            # see lateness.py
     grace_minutes = 15
@@ -84,6 +85,7 @@ class Course:
     extensions: dict[str, Extension] = field(default_factory=dict)
     hand_ins: dict[str, str] = field(default_factory=dict)
     folder: Path = Path()
+    minutes: bool = False  # measured ones are asked for and shown
 
     def due(self, key: str, student: str) -> datetime | None:
         """When this student has to hand in this unit or lab."""

@@ -23,7 +23,7 @@ from autograder.grading.book.course import Course, Extension, Late, Unit
 UNIT_KEYS = ("release", "due", "solutions", "late", "canvas", "moodle")
 KEYS = (
     "name", "time_zone", "roster", "secret", "seeds", "times", "nothing_handed_in", "late",
-    "extensions", "hand_ins",
+    "extensions", "hand_ins", "minutes",
 )  # fmt: skip
 
 
@@ -70,6 +70,7 @@ class _Reader:
             self._extensions(),
             self._hand_ins(),
             self.path.parent,
+            self._yes_or_no(top, "minutes"),
         )
 
     def _units(self, late: Late) -> dict[str, Unit]:
@@ -171,6 +172,12 @@ class _Reader:
         value = table.get(key, choices[0])
         if value not in choices:
             self._fail((*where, key), f"it is one of {', '.join(choices)}, not {value!r}")
+        return value
+
+    def _yes_or_no(self, table: dict[str, Any], key: str) -> bool:
+        value = table.get(key, False)
+        if not isinstance(value, bool):
+            self._fail((key,), f"{value!r} is neither true nor false")
         return value
 
     def _table(self, value: Any, where: tuple[str, ...]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import html
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from autograder.check.verdict import (
@@ -55,12 +55,16 @@ KINDS = {
 FAILED = (WRONG, CRASHED, TIMED_OUT)
 PROGRAMS = 3  # counterexamples shown for an exercise
 CLUSTERS = 12
+FEW = 3  # people: measured minutes of fewer are shown to nobody
 SHOWN = 3000  # characters of a program or an answer
 
 
-def write_statistics(lines: Iterable[Entry], out: Path) -> Path:
-    """Write the page for all assignments in `lines`."""
-    lines = [line for line in lines if line.status != OTHER]
+def write_statistics(
+    lines: Iterable[Entry], out: Path, estimates: Mapping[str, tuple[float, float]] | None = None
+) -> Path:
+    """Write the page for all assignments in `lines`. `estimates` are minutes for the core and for
+    what goes further, by assignment; beside them stands what the class measured."""
+    lines, estimates = [line for line in lines if line.status != OTHER], estimates or {}
     names = list(dict.fromkeys(e.assignment for e in sorted(lines, key=lambda e: e.key)))
     parts = [text("The class in figures", "h1")]
     parts.append(
@@ -74,7 +78,9 @@ def write_statistics(lines: Iterable[Entry], out: Path) -> Path:
         links = " · ".join(f'<a href="#{html.escape(n)}">{html.escape(n)}</a>' for n in names)
         parts.append(f'<nav aria-label="Assignments">{links}</nav>')
     for name in names:
-        parts += _assignment(name, [e for e in lines if e.assignment == name])
+        mine = [e for e in lines if e.assignment == name]
+        parts += _assignment(name, mine)
+        parts += _minutes(mine, *estimates[name]) if name in estimates else []
     path = out / "statistics.html"
     write(path, page("The class in figures", parts).encode("utf-8", "replace"))
     return path
@@ -203,6 +209,26 @@ def _clusters(there: list[Entry]) -> list[str]:
             f"{text(people)}<pre>{html.escape(source[:SHOWN])}</pre></details>"
         )
     return parts
+
+
+def _minutes(lines: list[Entry], core: float, further: float) -> list[str]:
+    """The measured minutes beside the estimates; no figure that fewer than `FEW` people made."""
+    spent = [e.task.minutes for e in lines if e.task and e.task.minutes is not None]
+    rows = [["estimated", f"{core:.0f} for the core, {further:.0f} for what goes further", ""]]
+    if len(spent) >= FEW:
+        low, middle, high = statistics.quantiles(spent, n=4, method="inclusive")
+        what = f"{middle:.0f} in the middle; half of the people {low:.0f} to {high:.0f}"
+        rows.append(["measured", what, f"{len(spent)}"])
+    words = (
+        "Measured by the students on their machines, and handed in by those who wanted to. Gaps of "
+        "more than five minutes between two cells are not in it, so it is less than they spent. "
+        f"It is shown from {FEW} people on."
+    )
+    return [
+        text("Minutes", "h3"),
+        table(["", "minutes", "people"], rows, "Minutes, estimated and measured", "ttn"),
+        text(words, kind="quiet"),
+    ]
 
 
 def _by_exercise(there: list[Entry]) -> dict[str, list[Verdict]]:
