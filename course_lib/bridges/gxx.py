@@ -133,7 +133,8 @@ def _in_child(arguments: Sequence[str], seconds: float, repeat: int) -> Ran:
     try:
         value, times = json.loads(last)
     except ValueError:
-        raise CppError("The compiled function failed: it ended the process that it ran in") from None
+        why = "it ended the process that it ran in"
+        raise CppError(f"The compiled function failed: {why}") from None
     return Ran(value, times)
 
 
