@@ -17,9 +17,10 @@ from course_lib.exercises import implements, plugged, unplug
 exercises.homes["u"] = "autograder.units.{unit}.exercises"
 
 from autograder.check.hints import hint  # noqa: E402
+from autograder.mine import use_my  # noqa: E402
 from autograder.notebook import check, compare, load_ipython_extension, predict  # noqa: E402
 
-__all__ = ["check", "compare", "hint", "implements", "plugged", "predict", "unplug"]
+__all__ = ["check", "compare", "hint", "implements", "plugged", "predict", "unplug", "use_my"]
 
 
 def _in_notebook() -> None:

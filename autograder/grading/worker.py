@@ -105,7 +105,7 @@ class Pipe:
 
 class Worker:
     def __init__(self, pipe: Pipe, known: Known) -> None:
-        import autograder
+        import autograder.mine
         from autograder.check.framework import BESIDE
         from autograder.check.plugs import plugs_for
         from autograder.check.steps import OutOfSteps, counted
@@ -122,9 +122,10 @@ class Worker:
         module = sys.modules["__main__"] = ModuleType("__main__")  # where classes look for names
         self.names: dict[str, Any] = module.__dict__
         self.names["implements"] = autograder.implements
-        for name in ("check", "compare", "hint", "predict"):  # nothing to see here
+        for name in ("check", "compare", "hint", "predict", "use_my"):  # nothing to see here
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
+        autograder.mine.use_my = _nothing  # type: ignore[assignment]  # by its full name, too
         self.sources = [""]  # of the cells that have run, as `In` has them in a notebook
         self.names |= _names_of_ipython(self.sources)
         sys.meta_path.insert(0, _NoShell())
