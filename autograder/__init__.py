@@ -17,6 +17,7 @@ from course_lib.exercises import implements, plugged, unplug
 exercises.homes["u"] = "autograder.units.{unit}.exercises"
 
 from autograder.check.hints import hint  # noqa: E402
+from autograder.mine import use_my  # noqa: E402
 from autograder.notebook import check, compare, load_ipython_extension, predict  # noqa: E402
 from autograder.progress.clock import hand_in_minutes, measure_minutes  # noqa: E402
 from autograder.progress.costs import your_compiler  # noqa: E402
@@ -24,7 +25,7 @@ from autograder.progress.page import dashboard  # noqa: E402
 
 __all__ = [
     "check", "compare", "dashboard", "hand_in_minutes", "hint", "implements", "measure_minutes",
-    "plugged", "predict", "unplug", "your_compiler",
+    "plugged", "predict", "unplug", "use_my", "your_compiler",
 ]  # fmt: skip
 
 

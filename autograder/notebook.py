@@ -5,6 +5,7 @@
     hint("passes.dce")                     # the next of three hints
     predict("u02.nodes", 40, unit="nodes") # a guess before the reveal; never graded
     compare("u02.nodes", 58)               # "you said 40 nodes; it is 58"
+    use_my("u02")                          # the answers of unit 2, in this notebook (mine.py)
     %%needs passes.dce                     # first line of a cell that cannot run without an answer
     %%needs xdsl                           # or without a package
 
@@ -32,6 +33,7 @@ from autograder.check.feedback import as_html
 from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.check.packages import needs_a_package
+from autograder.check.plugs import own_alone
 from autograder.check.shown import error_text
 from autograder.check.validating import for_nbgrader, raise_for_nbgrader
 from autograder.check.verdict import (
@@ -109,7 +111,7 @@ def _check(name: str) -> Verdict:
     if not entry.answered:
         return Verdict.on(entry, NOT_ATTEMPTED, problem=STUB if entry.empty else UNPLUGGED)
     try:
-        with Waiting(name, here.CALL) as waiting:
+        with own_alone(name), Waiting(name, here.CALL) as waiting:
             answer = Here(entry, waiting.look)
             with exercises.using({}):  # the check's own calls reach the library, not the plugs
                 verdict = judge(name, answer, patience=PATIENCE)

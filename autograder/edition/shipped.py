@@ -13,8 +13,8 @@ from __future__ import annotations
 from pathlib import PurePath
 
 # The part of this package that runs in a student's notebook.
-FILES = ("__init__.py", "notebook.py", "units/__init__.py")
-ROOMS = ("check", "progress", "wire", "process")
+FILES = ("__init__.py", "mine.py", "notebook.py", "units/__init__.py")
+ROOMS = ("check", "progress", "text", "wire", "process")
 OF_A_UNIT = ("__init__", "checks", "exercises", "hints.md")
 
 

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.check.edits import text_of
-from autograder.grading.needed import needed, statements
+from autograder.text.needed import needed, statements
 from course_lib.exercises import slot
 
 FUTURE = "from __future__ import annotations"

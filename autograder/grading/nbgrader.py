@@ -30,13 +30,13 @@ from autograder.check.verdict import Verdict, as_text
 from autograder.edition.deliver import write
 from autograder.edition.sources import STUB, TEXT_STUB, Source, expand, grade_id
 from autograder.grading.assignment import lasting
-from autograder.grading.cells import IMPLEMENTS
 from autograder.grading.classroom import grade_all
 from autograder.grading.nbgrader_course import course_sources
 from autograder.grading.neutral import neutral
 from autograder.grading.program import Program, Unreadable, cells_of, read
 from autograder.grading.report import Report
 from autograder.grading.tasks import Task
+from autograder.text.cells import IMPLEMENTS
 from course_lib.exercises import slot
 
 FETCHED = re.compile(r"""<(script|link)\b[^>]*(src|href)=["']https?:[^>]*>(\s*</script>)?""")

@@ -26,9 +26,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autograder.edition.sources import STUB
-from autograder.grading.cells import Ways, answered, plain_python
 from autograder.grading.explanations import explanations
-from autograder.grading.needed import Statement, needed, statements
+from autograder.text.cells import Ways, answered, plain_python
+from autograder.text.needed import Statement, needed, statements
 
 MAX_BYTES = 20 << 20
 # Of what is looked at, before it is: Python needs a thousand bytes for a character of code, and

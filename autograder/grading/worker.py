@@ -45,7 +45,7 @@ WAIT = 0.5  # seconds that it may wait
 PRINTED = 2000  # characters kept of what a call prints
 SILENT = (  # what a notebook calls and the grader has no use for
     "check", "compare", "dashboard", "hand_in_minutes", "hint", "measure_minutes", "predict",
-    "your_compiler",
+    "use_my", "your_compiler",
 )  # fmt: skip
 Known = dict[bytes, tuple[Any, Any]]  # by message: what it says, and the codec that read it
 LIMITS = {  # of this process, set before any of the student's code runs
@@ -109,7 +109,7 @@ class Pipe:
 
 class Worker:
     def __init__(self, pipe: Pipe, known: Known) -> None:
-        import autograder
+        import autograder.mine
         from autograder.check.framework import BESIDE
         from autograder.check.plugs import plugs_for
         from autograder.check.steps import OutOfSteps, counted
@@ -129,6 +129,7 @@ class Worker:
         for name in SILENT:
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
+        autograder.mine.use_my = _nothing  # type: ignore[assignment]  # by its full name, too
         self.sources = [""]  # of the cells that have run, as `In` has them in a notebook
         self.names |= _names_of_ipython(self.sources)
         sys.meta_path.insert(0, _NoShell())

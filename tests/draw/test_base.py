@@ -11,6 +11,7 @@ from course_lib.draw.base import style
 from course_lib.draw.base.beside import Column, beside
 from course_lib.draw.base.callout import callout
 from course_lib.draw.base.diff import ir_diff
+from course_lib.draw.base.forms import Form, forms
 from course_lib.draw.base.legend import legend
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture, page
@@ -122,6 +123,7 @@ def pictures_of_text(name: str) -> dict[str, Picture]:
         ),
         "listing": listing(name, name),
         "beside": beside([Column(name, [(name, 1)]), Column(name, [(name, 1), ("", None)])], name),
+        "forms": forms([Form(name, [(name, "1"), ("", "1.2"), (name, "")], name)], name, name),
         "callout": callout("wrong", name, [name, small]),
         "legend": small,
     }

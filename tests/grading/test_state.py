@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.grading.program import read
-from autograder.grading.reads import reads
+from autograder.text.reads import reads
 
 ANSWER = '@implements("u99.sweep")\ndef sweep(): return {}'
 MEMO = ANSWER.format("memo")

@@ -14,11 +14,11 @@ from autograder.check.verdict import CRASHED, LATER, PASSED, TIMED_OUT, WRONG, V
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.solutions import signature_line
 from autograder.edition.sources import Source, expand, sources
-from autograder.grading.cells import IMPLEMENTS, plain_python
 from autograder.grading.program import read
 from autograder.soundness.exercise import exemplars, not_there_yet, own_problems, problems_of
 from autograder.soundness.mutation import mutate
 from autograder.soundness.reference import can_be_changed
+from autograder.text.cells import IMPLEMENTS, plain_python
 from autograder.validate import few_kinds, form_problems, grader_problems, leaks, survivors
 from course_lib.exercises import Slot, load_all, slot, slots
 

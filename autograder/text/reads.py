@@ -19,8 +19,8 @@ import re
 import symtable
 from collections.abc import Iterable, Sequence
 
-from autograder.grading.cells import INDIGESTIBLE, for_a_class, tree_of
-from autograder.grading.effects import captured
+from autograder.text.cells import INDIGESTIBLE, for_a_class, tree_of
+from autograder.text.effects import captured
 
 BY_NAME = {"globals", "locals", "vars", "eval", "exec"}  # read what a string names
 OF_MODULE = re.compile("__main__|modules|import")  # and so does getattr(sys.modules[..], "x")

@@ -20,9 +20,9 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autograder.grading.cells import INDIGESTIBLE, for_a_class, tree_of
-from autograder.grading.effects import Effects, effects_of, is_for_everyone
-from autograder.grading.reads import reads
+from autograder.text.cells import INDIGESTIBLE, for_a_class, tree_of
+from autograder.text.effects import Effects, effects_of, is_for_everyone
+from autograder.text.reads import reads
 
 
 @dataclass(frozen=True)
