@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from playground import write_playground
 from tqdm import tqdm
 
 from autograder.check.hints import ladder
@@ -100,6 +101,7 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
     (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
     (scratch / "index.md").write_text(index_page(units), encoding="utf-8")
     shutil.copytree(HERE / "static", scratch / "_static")
+    write_playground(scratch)
     for name in ("conf.py", "mathml.py"):
         shutil.copy(HERE / name, scratch / name)
 
@@ -166,7 +168,7 @@ def index_page(units: list[Source]) -> str:
     pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
     parts = [
         _contents("Units", [source.name for source in units]),
-        _contents("The compiler", ["ops"]),
+        _contents("The compiler", ["playground", "ops"]),
         _contents("For teachers", pages) if pages else "",
     ]
     return "\n\n".join([readme.strip(), *filter(None, parts)]) + "\n"
