@@ -92,5 +92,6 @@ def document(data: Mapping[str, Any], title: str) -> str:
         '<meta name="viewport" content="width=device-width"/>'
         '<meta name="color-scheme" content="light dark"/>'
         f"<title>{escape(title)}</title><style>{style()}body{{margin:.3rem}}</style></head>"
-        f'<body class="cl">{mount(data)}<script>{_THEME}\n{script()}\n{call}</script></body></html>'
+        '<body class="cl" style="color:var(--cl-text);background:var(--cl-page)">'
+        f"{mount(data)}<script>{_THEME}\n{script()}\n{call}</script></body></html>"
     )

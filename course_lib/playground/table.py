@@ -17,7 +17,7 @@ import re
 from collections import Counter
 from typing import Any
 
-WORD = re.compile(r"\n *|[A-Za-z_]+|\d+|[^\w\n]+")
+WORD = re.compile(r"\n *|[A-Za-z_]+|[0-9]+|[^A-Za-z_0-9\n]+")
 SHORTEST = 4  # words of a copy
 LOOKS = 16  # places that are tried for the longest copy
 # The digits of numbers: printable, and escaped by neither JSON nor HTML. One of the last two

@@ -246,7 +246,7 @@ function playground(root, data, linked) {
     return `#${[program().name, order, now.step, now.view].join("/")}`;
   }
   function read() {
-    const [name, order = "", step, view] = decodeURIComponent(location.hash.slice(1)).split("/");
+    const [name, order = "", step, view] = location.hash.slice(1).replaceAll("%2C", ",").split("/");
     const at = programs.findIndex((one) => one.name === name);
     if (at < 0) return;
     const chosen = order.split(",").map((pass) => passes.indexOf(pass)).filter((n) => n >= 0);
