@@ -105,10 +105,9 @@ def test_the_steps_lead_from_the_textbook_loops_to_what_the_compiler_chooses():
     fixed = fixed_operands(program, step)
     main = main_kernel(step.kernel, fixed)
     first, last = main.steps[0], main.steps[-1]
-    machine = kernels._MACHINE
-    assert machine is not None
     assert (
-        step.kernel.text in first.loops and choose(step.kernel, machine, fixed).text in last.loops
+        step.kernel.text in first.loops
+        and choose(step.kernel, kernels.MACHINE, fixed).text in last.loops
     )
     assert [s.step for s in main.steps][:2] == ["as lowered", "split(n, 16)"]
     assert last.fmas == 32 * 48 * 64  # the reduction, each once; nothing else multiplies and adds

@@ -171,7 +171,7 @@ def test_axe_finds_nothing_wrong_in_any_view(browser, address: str, scheme: str,
     except ImportError:
         missing("axe-playwright-python")
     page = browser.new_page(color_scheme=scheme)
-    for view in ("graph", "loops", "ptx", "counts"):
+    for view in ("graph", "counts"):
         page.goto("about:blank")
         page.goto(f"{address}#order/fold,cse/1/{view}")
         found = Axe().run(page).response["violations"]
