@@ -22,6 +22,7 @@ import nbformat
 import reference
 from landing import page, pictures
 from links import downloaded, repository, row
+from playground import write_playground
 from printing import print_pages
 from reader import readable
 from tqdm import tqdm
@@ -86,6 +87,7 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = Fals
             write(scratch / "units" / f"{source.key}.md", page.encode())
     reference.write(scratch, HERE / "glossary.md", units)
     shutil.copytree(HERE / "static", scratch / "_static")
+    write_playground(scratch)
     for source in units:
         write(scratch / "_extra" / "notebooks" / f"{source.name}.ipynb", downloaded(source))
     (scratch / "index.md").write_text(first_page(units, scratch, solved), encoding="utf-8")

@@ -41,12 +41,14 @@ class Gpu:
 
     block, thread  the intrinsics for the number of the block, and of the thread in its block
     private        the address space of locals
+    lacks          functions for which LLVM has no instructions there: at one, it ends the process
     """
 
     convention: str
     block: str
     thread: str
     private: int
+    lacks: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class Processor:
     gpu: Gpu | None = None
 
 
+_NO_GPU = frozenset(["tan", "asin", "acos", "atan", "sinh", "cosh"])
 PROCESSORS = {
     "x86-64": Processor("x86_64-unknown-linux-gnu", "haswell", "", Machine("haswell", 32, 16)),
     "aarch64": Processor("aarch64-unknown-linux-gnu", "neoverse-n1", "",
@@ -68,10 +71,11 @@ PROCESSORS = {
                       Machine("rv64gcv", 16, 32)),
     "nvptx": Processor("nvptx64-nvidia-cuda", "sm_80", "", None,
                     Gpu("ptx_kernel", "llvm.nvvm.read.ptx.sreg.ctaid.x",
-                        "llvm.nvvm.read.ptx.sreg.tid.x", 0)),
+                        "llvm.nvvm.read.ptx.sreg.tid.x", 0,
+                        _NO_GPU | {"pow", "log", "sin", "cos"})),
     "amdgpu": Processor("amdgcn-amd-amdhsa", "gfx90a", "", None,
                      Gpu("amdgpu_kernel", "llvm.amdgcn.workgroup.id.x",
-                         "llvm.amdgcn.workitem.id.x", PRIVATE)),
+                         "llvm.amdgcn.workitem.id.x", PRIVATE, _NO_GPU)),
 }  # fmt: skip
 
 
@@ -81,10 +85,17 @@ def assembly(kernel: Kernel, processor: str) -> str:
 
     Loops that have a schedule already (some are `vector` loops) keep it. ValueError for another
     one, and on a GPU for an index that comes from memory (nobody could be told that it is
-    outside).
+    outside) and for a function that LLVM has no instructions for.
     """
-    machine = target_machine(processor)
-    return machine.emit_assembly(optimize(llvm_ir(kernel, processor), machine))
+    machine, text = target_machine(processor), llvm_ir(kernel, processor)
+    if (gpu := PROCESSORS[processor].gpu) is not None:
+        called = set(re.findall(r"@\"?llvm\.(\w+)\.", text))
+        if missing := called & gpu.lacks:
+            raise ValueError(
+                f"@{kernel.name}: LLVM has no instructions for {', '.join(sorted(missing))} on "
+                f"{processor}"
+            )
+    return machine.emit_assembly(optimize(text, machine))
 
 
 @takes

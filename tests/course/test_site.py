@@ -61,7 +61,7 @@ def exercises_of(root: Path) -> list[str]:
 
 def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> None:
     wanted = {source.name for source in sources(root / "notebooks")}
-    wanted |= {"index", "ops", "instructors", "authoring"}
+    wanted |= {"index", "ops", "instructors", "authoring", "playground"}
     assert wanted <= {page.stem for page in website.glob("*.html")}
     for source in sources(root / "notebooks"):  # the table of exercises is in the teacher's page
         page = (website / "units" / f"{source.key}.html").read_text()
@@ -115,6 +115,18 @@ def test_a_page_offers_the_notebook_that_a_student_gets(website: Path, root: Pat
         )
         text = (website / "notebooks" / f"{source.name}.ipynb").read_text()
         assert "BEGIN SOLUTION" not in text and "predict(" in text
+
+
+def test_the_playground_has_its_states_in_one_file_below_2_megabytes(website: Path, browser):
+    assert (website / "_static" / "playground-states.js").stat().st_size < 2_000_000
+    page, complaints = browser.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((website / "playground.html").as_uri() + "#swish/fold,cse,fuse/2/loops")
+    assert page.locator(".pg-step").inner_text().startswith("step 2 of ")
+    assert page.locator("#pg-program option").count() == 12
+    page.get_by_role("button", name="dce").click()
+    assert page.evaluate("location.hash") == "#swish/fold,cse,fuse,dce/0/loops"
+    assert not complaints
 
 
 def test_nothing_is_fetched_from_elsewhere(website: Path) -> None:

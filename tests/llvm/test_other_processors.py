@@ -206,3 +206,17 @@ def test_llvms_own_tool_reads_what_we_emit(processor):
     command += [f"-mattr={to.features}"] if to.features else []
     made = subprocess.run(command, input=str(module), capture_output=True, text=True, check=True)
     assert re.search(MULTIPLY_ADDS[processor][0], made.stdout)
+
+
+@pytest.mark.parametrize("fn", ["pow", "log", "sin", "cos", "tan", "asin", "sinh"])
+def test_a_function_without_instructions_on_a_gpu_is_refused_before_llvm_ends_the_process(fn):
+    operands = "%x, %x" if fn == "pow" else "%x"
+    text = (
+        f"graph @g(%x: f32[64]) -> (f32[64]) {{\n %0 = {fn}({operands}) : f32[64]\n return %0\n}}"
+    )
+    (step,) = lower(parse_graph(text)).steps
+    assert step.kernel is not None
+    with pytest.raises(ValueError, match=f"no instructions for {fn} on nvptx"):
+        assembly(step.kernel, "nvptx")
+    if fn in ("pow", "log", "sin", "cos"):
+        assert "s_endpgm" in assembly(step.kernel, "amdgpu")
