@@ -190,9 +190,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_telling(commands, "facts", _facts, "the exercises and minutes of each unit as tables")
     _add_telling(commands, "minutes", _minutes, "how long each unit takes, estimated")
 
-    where = commands.add_parser("status", help="how far a learner is, in their folder")
-    where.add_argument("--course", type=Path, metavar="DIR", default=Path(), help=FOLDER)
-    where.set_defaults(run=_status)
+    _add_status(commands)
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
     release.add_argument("--unit", **ONLY)
@@ -218,6 +216,12 @@ def _parser() -> argparse.ArgumentParser:
     _add_grading(commands, "grade", _grade, "reports, feedback and grades for a class")
     _add_grading(commands, "regrade", _regrade, "grade again: whose points change, and why?")
     return parser
+
+
+def _add_status(commands: Any) -> None:
+    where = commands.add_parser("status", help="how far a learner is, in their folder")
+    where.add_argument("--course", type=Path, metavar="DIR", default=Path(), help=FOLDER)
+    where.set_defaults(run=_status)
 
 
 def _add_telling(commands: Any, name: str, run: Callable[..., int], text: str) -> None:
