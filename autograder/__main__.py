@@ -198,9 +198,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_telling(commands, "facts", _facts, "the exercises and minutes of each unit as tables")
     _add_telling(commands, "minutes", _minutes, "how long each unit takes, estimated")
 
-    where = commands.add_parser("status", help="how far a learner is, in their folder")
-    where.add_argument("--course", type=Path, metavar="DIR", default=Path(), help=FOLDER)
-    where.set_defaults(run=_status)
+    _add_status(commands)
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
     release.add_argument("--unit", **ONLY)
@@ -232,6 +230,12 @@ def _parser() -> argparse.ArgumentParser:
     read.add_argument("--exercise", metavar="NAME", help="only this")
     read.set_defaults(run=_read)
     return parser
+
+
+def _add_status(commands: Any) -> None:
+    where = commands.add_parser("status", help="how far a learner is, in their folder")
+    where.add_argument("--course", type=Path, metavar="DIR", default=Path(), help=FOLDER)
+    where.set_defaults(run=_status)
 
 
 def _add_telling(commands: Any, name: str, run: Callable[..., int], text: str) -> None:
