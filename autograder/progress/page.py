@@ -65,11 +65,11 @@ PAGE = """
 .course-map .inside tr{background:none}
 .course-map .inside .number{text-align:right!important;padding-right:0;white-space:nowrap}
 .course-map .inside th{overflow-wrap:normal}
-.course-map .verdict{overflow-x:auto}
 @media (max-width:600px){.course-map .name{flex-basis:calc(100% - 3em)}
  .course-map .figure,.course-map .figure+.figure{min-width:0}.course-map .inside{margin-left:0}
+ .course-map .verdict{padding:.5em}.course-map .verdict table{font-size:.85em}
  .course-map .inside td,.course-map .inside th,.course-map .verdict td,.course-map .verdict th{
- padding-left:0;padding-right:.6em}}
+ padding-left:0;padding-right:.5em}}
 .course-map code{background:none;color:inherit}
 """
 

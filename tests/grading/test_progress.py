@@ -180,8 +180,9 @@ def test_without_a_course_it_says_so(monkeypatch, tmp_path):
     assert "There is no course in this folder" in repr(dashboard())
 
 
-def test_a_class_has_it_too_and_a_kernel_keeps_what_it_checks(tmp_path):
+def test_a_class_has_it_too_and_a_kernel_keeps_what_it_checks(tmp_path, monkeypatch):
     """The hand-out of a unit in a folder of its own, with its own copy of the packages."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # its own are to be found
     home = tmp_path / "home"
     deliver(contents("student", 99, EXAMPLE / "notebooks", minutes=True), home)
     book = nbformat.read(home / "u99_example.ipynb", 4)
