@@ -26,11 +26,10 @@ RESULT = "then its result is the product"
 CALLED = "An operation that is itself called softmax has no parts"
 ALL = [FIND, FORM, DIVIDED, PRODUCT, RESULT, CALLED]
 
-background("u16_lab_stages.found", "as `rows` gives them", because="what the argument is")
-background("u16_lab_stages.found", "The table above has the words of each stage",
-           because="where to look")  # fmt: skip
-background("u16_lab_stages.found", "Along which axis a sum runs is not asked here ... unit 16",
-           because="what is not asked")  # fmt: skip
+NAME = "u16_lab_stages.found"
+background(NAME, "as `rows` gives them", because="what the argument is")
+background(NAME, "The table above has the words of each stage", because="where to look")
+background(NAME, "Along which axis a sum runs is not asked here ... unit 16", because="not asked")
 
 
 # In the recorded texts: lines of results, of exponentials and of sums.
@@ -50,10 +49,9 @@ def as_due(got: Any, due: Mapping[int, list[int]], of: list[Row], shown: str) ->
         raise Wrong("The answer must be a dict from a line to a list of lines.", program=shown,
                     got=returned(got), spec=FORM) from None  # fmt: skip
     if more := sorted(set(plain) - set(due)):
-        ops = {row["line"]: row["op"].split(".")[-1] for row in of}
-        product = ops.get(more[0]) in ("multiply", "mulf", "*")
+        at = [row["op"].endswith(("multiply", "mulf", "*")) for row in of if row["line"] == more[0]]
         raise Wrong(f"Line {more[0]} is the result of no softmax.", program=shown, got=str(plain),
-                    expected=str(dict(due)), spec=PRODUCT if product else DIVIDED)  # fmt: skip
+                    expected=str(dict(due)), spec=PRODUCT if any(at) else DIVIDED)  # fmt: skip
     if less := sorted(set(due) - set(plain)):
         raise Wrong(f"The softmax with its result in line {less[0]} must be found.", program=shown,
                     got=str(plain), expected=str(dict(due)), spec=FIND)  # fmt: skip
@@ -71,14 +69,14 @@ def writers(draw: st.DrawFn, most: int = 3) -> Writer:
     return Writer(draw(st.integers(0, 1 << 30)), most)
 
 
-@checks("u16_lab_stages.found", given=writers(), examples=150, what="random stages", spec=ALL)
+@checks(NAME, given=writers(), examples=150, what="random stages", spec=ALL)
 def softmaxes_and_what_only_looks_like_one(found, writer):
     """Rows with softmaxes in both forms, and with what differs in one thing."""
     as_due(found([dict(row) for row in writer.rows]), writer.due, writer.rows,
            f"in the words of {writer.stage}:\n{shown(writer.rows)}")  # fmt: skip
 
 
-@checks("u16_lab_stages.found", spec=[FIND, FORM])
+@checks(NAME, spec=[FIND, FORM])
 def those_of_the_recorded_texts(found):
     """The two programs of the page, stage by stage."""
     for stage, due in DUE.items():
