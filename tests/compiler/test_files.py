@@ -118,8 +118,8 @@ def test_what_a_killed_process_left_unfinished_is_swept_away_and_nothing_else(tm
 
 
 def test_files_are_written_under_another_name_in_one_place_only(root):
-    """`deliver` makes room for a newer version, `release` puts a whole folder there, and `keep` sets
-    a broken file aside."""
+    """`deliver` makes room for a newer version, `release` puts a whole folder there, and `keep`
+    sets a broken file aside."""
     files = [file for package in ("course_lib", "autograder", "lessons")
              for file in (root / package).rglob("*.py")]  # fmt: skip
     found = {
