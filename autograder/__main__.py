@@ -207,12 +207,7 @@ def _parser() -> argparse.ArgumentParser:
     release.add_argument("--anyway", action="store_true", help="before its release date, too")
     release.set_defaults(run=_release)
 
-    course = commands.add_parser("nbgrader", help="a course folder in which nbgrader works")
-    course.add_argument("--unit", **ONLY)
-    course.add_argument("--into", type=Path, required=True, metavar="DIR")
-    course.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
-    course.add_argument("--roster", type=Path, metavar="CSV", help="students whom formgrader names")
-    course.set_defaults(run=_nbgrader)
+    _add_nbgrader(commands)
 
     classes = commands.add_parser("make-class", help="an invented class, to rehearse grading with")
     classes.add_argument("--students", type=int, default=30)
@@ -224,11 +219,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_grading(commands, "grade", _grade, "reports, feedback and grades for a class")
     _add_grading(commands, "regrade", _regrade, "grade again: whose points change, and why?")
 
-    read = commands.add_parser("read", help="points for explanations by keyboard, names hidden")
-    read.add_argument("--out", type=Path, required=True, metavar="DIR", help="where grades are")
-    read.add_argument("--unit", **ONLY)
-    read.add_argument("--exercise", metavar="NAME", help="only this")
-    read.set_defaults(run=_read)
+    _add_read(commands)
     return parser
 
 
@@ -236,6 +227,23 @@ def _add_status(commands: Any) -> None:
     where = commands.add_parser("status", help="how far a learner is, in their folder")
     where.add_argument("--course", type=Path, metavar="DIR", default=Path(), help=FOLDER)
     where.set_defaults(run=_status)
+
+
+def _add_nbgrader(commands: Any) -> None:
+    course = commands.add_parser("nbgrader", help="a course folder in which nbgrader works")
+    course.add_argument("--unit", **ONLY)
+    course.add_argument("--into", type=Path, required=True, metavar="DIR")
+    course.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
+    course.add_argument("--roster", type=Path, metavar="CSV", help="students whom formgrader names")
+    course.set_defaults(run=_nbgrader)
+
+
+def _add_read(commands: Any) -> None:
+    read = commands.add_parser("read", help="points for explanations by keyboard, names hidden")
+    read.add_argument("--out", type=Path, required=True, metavar="DIR", help="where grades are")
+    read.add_argument("--unit", **ONLY)
+    read.add_argument("--exercise", metavar="NAME", help="only this")
+    read.set_defaults(run=_read)
 
 
 def _add_telling(commands: Any, name: str, run: Callable[..., int], text: str) -> None:

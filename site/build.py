@@ -113,7 +113,7 @@ def index_page(units: list[Source], readme: str) -> str:
     pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
     parts = [
         _contents("Units", [source.name for source in units]),
-        _contents("To look things up", list(reference.PAGES)),
+        _contents("To look things up", ["playground", *reference.PAGES]),
         _contents("For teachers", pages) if pages else "",
     ]
     return "\n\n".join([readme.strip(), *filter(None, parts)]) + "\n"

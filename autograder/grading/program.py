@@ -9,8 +9,8 @@ because it stands below its heading. What a fresh kernel would do from top to bo
 of two answers the later one, and for an answer the names as its `check("...")` finds them, whatever
 cells below use them for.
 
-Next room: cells.py, the text of a cell; needed.py, what an answer needs; explanations.py, what is
-answered in words; worker.py, where a Program runs.
+Next room: text/cells.py, the text of a cell; needed.py, what an answer needs; explanations.py, what
+is answered in words; worker.py, where a Program runs.
 """
 
 from __future__ import annotations

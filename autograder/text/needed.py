@@ -10,7 +10,7 @@
     def order(graph): return RULES
 
 reads.py says what a statement reads, effects.py what it changes; where nobody can tell
-(`globals().update(...)`), it is taken. Next room: worker.py, where all of it runs.
+(`globals().update(...)`), it is taken. Next room: grading/worker.py, where all of it runs.
 """
 
 from __future__ import annotations
