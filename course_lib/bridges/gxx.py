@@ -129,12 +129,11 @@ def _in_child(arguments: Sequence[str], seconds: float, repeat: int) -> Ran:
     if code:
         name = signal.Signals(-code).name if code < 0 else f"exit status {code}"
         why = ENDED.get(name, f"it ended early ({name})").format(seconds)
-        raise CppError(f"The compiled function failed: {why}")
+        raise CppError(f"The C++ failed: {why}")
     try:
         value, times = json.loads(last)
     except ValueError:
-        why = "it ended the process that it ran in"
-        raise CppError(f"The compiled function failed: {why}") from None
+        raise CppError("The C++ failed: it ended the process that it ran in") from None
     return Ran(value, times)
 
 
