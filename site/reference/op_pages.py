@@ -121,8 +121,10 @@ def _meaning(row: Op) -> str:
     """What the row says that it means: a function of numpy, or simpler ops."""
     function = SCALARS[row.name].numpy if row.name in SCALARS else row.evaluate
     title = "## Its meaning"
-    if row.decompose is None:
+    if row.kind != "composite":
         said = "The interpreter of graphs computes it with numpy; this defines the op."
+        if row.decompose is not None and "pads" in row.attrs:
+            said += " `decompose` makes padding, where there is any, an op of its own before it."
         return f"{title}\n\n{said}\n\n{fenced(source_of(function), 'python')}"
     shown = example(row.name)
     assert shown is not None

@@ -87,6 +87,8 @@ def test_every_op_has_a_page_with_its_meaning_an_example_and_loops():
     for name, row in OPS.items():
         page = pages[f"ops/{name}"]
         assert "## Its meaning" in page or name in ("input", "constant"), name
+        _, spelled, text = page.partition("`decompose` spells it out.")
+        assert not spelled or f"= {name}(" not in text.partition("## ")[0], name
         assert all(f"| `{attr}` |" in page for attr in row.attrs), name
         if row.loops and name != "reshape":
             assert re.search(r"^ *(for .*|out\[.*)", page, re.MULTILINE), name

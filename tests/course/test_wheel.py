@@ -96,7 +96,8 @@ def test_nothing_that_grades_and_no_answer_is_in_the_wheel(wheel):
         texts = [archive.read(n).decode() for n in units if n.endswith(".py")]
     assert len(units) > 100
     assert [name for name in units if re.search(r"/(hidden|mutants)(/|\.py)", name)] == []
-    assert others == {"__init__.py", "notebook.py", "check", "progress", "wire", "process", "units"}
+    files = {"__init__.py", "mine.py", "notebook.py"}
+    assert others == {*files, "check", "process", "progress", "text", "units", "wire"}
     assert any("-> Rubric" in text for text in texts)
     assert not any("Rubric(" in text for text in texts), "a rubric's samples are the teacher's"
     assert [text for text in texts if without_answers(text, 0) != text] == []
