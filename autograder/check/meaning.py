@@ -6,7 +6,8 @@
 A class answers with the same nodes that it was given, in other orders or fewer: node identity says
 which values are known already.
 
-Next room: properties.py, where results are compared.
+`in_double` is the same program without the roundings of f32. Next room: properties.py, where
+results are compared.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.graph_interp import bind, evaluate, run
-from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.node import Node, apply, const, inp
 
 Inputs = Callable[..., Sequence[np.ndarray]]
 KEPT = 4096  # programs
@@ -53,3 +55,21 @@ def meaning_of(graph: Graph, inputs: Inputs, *more: int) -> Meaning:
     outputs = run(graph, arrays, watch=values.__setitem__)
     small = sum(value.nbytes for value in values.values()) <= LARGE
     return Meaning(graph, arrays, outputs, values if small else {})
+
+
+def in_double(graph: Graph) -> Graph:
+    """The same graph with every f32 an f64: inputs, constants, and what is cast."""
+    wide = {x: inp(x.name, str(x.type).replace("f32", "f64", 1)) for x in graph.inputs}
+    for node in graph.nodes:
+        if node.op == "constant":
+            value = node.value
+            wide[node] = const(value.astype(np.float64) if value.dtype == np.float32 else value)
+        elif node.op != "input":
+            attrs = {key: _double(value) for key, value in node.attrs.items()}
+            wide[node] = apply(node.op, *(wide[one] for one in node.inputs), **attrs)
+    return Graph.of([wide[x] for x in graph.inputs], [wide[x] for x in graph.outputs])
+
+
+def _double(value: Any) -> Any:
+    """An attribute, which may be the name of a type, or a body."""
+    return in_double(value) if isinstance(value, Graph) else "f64" if value == "f32" else value

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from itertools import permutations
 
+import numpy as np
 import pytest
 
 from autograder.check.framework import mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
+from autograder.check.meaning import in_double
 from autograder.edition.contents import COURSE
 from course_lib.exercises import plugged, slot, using
+from course_lib.ir.graph import build
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.registry import OPS
 from course_lib.measure.interval import interval
 from course_lib.models.traced import traced
@@ -120,3 +124,14 @@ def test_samples_of_the_rubric_earn_less_and_less():
     points = [sample.points for sample in rubric.samples]
     assert points == sorted(points, reverse=True) and len(points) == 3
     assert all(a != b for a, b in permutations([s.text for s in rubric.samples], 2))
+
+
+def test_every_type_in_a_model_becomes_double():
+    graph = build.trace(
+        lambda x: build.cast(build.cast(x, "i32"), "f32") + build.softmax(x * 0.1), "f32[2,3]"
+    )
+    x = np.array([[1.5, -2.5, 1e-9], [3.0, 0.1, 7.0]])
+    (wide,) = run(in_double(graph), [x])
+    (narrow,) = run(graph, [x.astype(np.float32)])
+    assert wide.dtype == np.float64 and narrow.dtype == np.float32
+    assert 0 < np.abs(wide - narrow).max() < 1e-6

@@ -12,8 +12,7 @@ from course_lib.measure.interval import interval as of_the_unit
 
 mutants(
     "u18_lab_report.model",
-    the_seed_does_nothing=("default_rng(seed)", "default_rng(0)"),
-    never_the_same_twice=("default_rng(seed)", "default_rng()"),
+    the_seed_does_nothing=("(seed)", "(0)"), never_the_same_twice=("(seed)", "()"),
     the_last_digit_alone=("default_rng(seed)", "default_rng(seed % 10)"),
     one_layer_of_each=("((3, 16), (16, 32), (32, 32))", "((3, 32),)"),
     an_image_as_large_as_a_screen=("f32[1,3,32,32]", "f32[1,3,512,512]"),
@@ -22,6 +21,7 @@ mutants(
     all_zero=("hidden, weights(64, 10)", "hidden * 0.0, weights(64, 10)"),
     not_finite=("build.softmax(", "build.log("),
     not_steady=("build.softmax(", "build.tanh(10000000.0 * "),
+    digits_lost_inside=("hidden, weights(64, 10)", "(hidden + 1e6) - 1e6, weights(64, 10)"),
     two_outputs=("return build.softmax(", "return [hidden, build.softmax(", "weights(64, 10)))",
                  "weights(64, 10)))]"),
 )  # fmt: skip
