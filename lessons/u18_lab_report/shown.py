@@ -100,7 +100,7 @@ def gains_table(found: Sequence[Sequence[Any]]) -> Picture:
 def facts_text() -> str:
     """The facts, each with its source, and what their words mean."""
     words = [f"{says:>12}  {meaning}" for says, meaning in SAYS.items()]
-    lines = [fill(f"{n:>2}  {about} | {says} | {_value(value)}  [{SOURCES[n]}]", 116,
+    lines = [fill(f"{n:>2}  {about} | {says} | {_value(value)}  [{SOURCES[n]}]", 92,
                   subsequent_indent="    ") for n, about, says, value in FACTS]  # fmt: skip
     return "\n".join([*words, "", *lines, "", f"read on {READ}"])
 
