@@ -1,0 +1,308 @@
+"""A class of two on a JupyterHub: hand out, work, hand in, grade, give back, as docs/deploy.md says.
+
+The hub reads docs/deploy/jupyterhub_config.py, and the scripts beside it hand out, collect and give
+back. Only this differs from a class: both students have the account that runs the test, because
+there are no others; they log in with passwords that are made here. What accounts keep apart is in
+test_deploy.py. Each student has a JupyterLab server of their own, which the hub starts, and does
+everything through it, at the hub's address: follow the link, write, run, hand in, read.
+
+All servers run in a process namespace, which ends with this process, however that ends.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NoReturn
+from urllib.parse import urlencode
+
+import pytest
+import requests
+import websocket
+
+UNIT, NOTEBOOK = "u00_tour", "course/u00_tour/u00_tour.ipynb"
+STUDENTS = ("ada", "bob")
+CONFIG = """
+import json, os
+from jupyterhub.auth import Authenticator
+
+load_subconfig({deploy!r})
+PASSWORDS = json.loads(os.environ["PASSWORDS"])
+
+class Passwords(Authenticator):
+    async def authenticate(self, handler, data):
+        name = data["username"]
+        return name if PASSWORDS.get(name) == data["password"] else None
+
+c = get_config()
+c.JupyterHub.bind_url = "http://127.0.0.1:{door}"
+c.JupyterHub.hub_port, c.ConfigurableHTTPProxy.api_url = {hub}, "http://127.0.0.1:{proxy}"
+c.JupyterHub.authenticator_class, c.JupyterHub.spawner_class = Passwords, "simple"
+c.Authenticator.allowed_users = set(PASSWORDS)
+c.SimpleLocalProcessSpawner.home_dir_template = {homes!r} + "/{{username}}"
+c.JupyterHub.cleanup_servers = True
+c.Spawner.args = ["--allow-root"]
+"""
+PACKAGES = ("jupyterhub", "nbgitpuller", "configurable_http_proxy", "jupyterhub_idle_culler")
+RIGHT = """@implements("u00.intensity")
+def intensity(images, inputs, outputs):
+    work = 2 * images * inputs * outputs + 2 * images * outputs
+    return work / (4 * (images * inputs + inputs * outputs + outputs + images * outputs))
+"""
+WRONG = """@implements("u00.intensity")
+def intensity(images, inputs, outputs):
+    bobs_formula = 2 * images * inputs * outputs
+    return bobs_formula / (4 * (images * inputs + inputs * outputs))
+"""
+
+
+@dataclass
+class Hub:
+    """A hub that runs, and the folder in which all of this class lies."""
+
+    address: str
+    folder: Path
+    environment: dict[str, str]
+    passwords: dict[str, str]
+
+    def teacher(self, *command: str) -> str:
+        """What a command of the teacher prints."""
+        done = subprocess.run([sys.executable, *command], cwd=self.folder, env=self.environment,
+                              capture_output=True, text=True)  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def wait_for(self, ready: Callable[[], Any]) -> Any:
+        """What `ready` returns as soon as it is something, however busy the machine is."""
+        for _ in range(2400):
+            if found := ready():
+                return found
+            time.sleep(0.25)
+        raise AssertionError((self.folder / "hub.log").read_text()[-4000:])
+
+
+@pytest.fixture
+def hub(tmp_path: Path, root: Path, require_tool, missing: Callable[[str], NoReturn]):
+    """The hub, started. At the end nothing of it runs."""
+    for package in PACKAGES:
+        if find_spec(package) is None:
+            missing(f"{package} (pip install -e '.[hub]')")
+    bwrap, _ = require_tool("bwrap"), require_tool("git")
+    passwords = {name: secrets.token_urlsafe(16) for name in STUDENTS}
+    environment = {**os.environ, "COURSE": str(tmp_path / "srv"), "PYTHONPATH": str(root)}
+    door, inner, proxy = free_ports(3)
+    config = CONFIG.format(deploy=str(root / "docs" / "deploy" / "jupyterhub_config.py"),
+                           homes=str(tmp_path / "home"), door=door, hub=inner, proxy=proxy)  # fmt: skip
+    (tmp_path / "config.py").write_text(config)
+    make_folders(tmp_path)
+    hub = Hub(f"http://127.0.0.1:{door}", tmp_path, environment, passwords)
+    command = [bwrap, "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--die-with-parent",
+               sys.executable, "-m", "jupyterhub", "--config", "config.py"]  # fmt: skip
+    with (tmp_path / "hub.log").open("w") as log:
+        private = {**environment, "PASSWORDS": json.dumps(passwords)}
+        server = subprocess.Popen(command, cwd=tmp_path, env=private, stdout=log, stderr=log)
+        try:
+            hub.wait_for(lambda: server.poll() is not None or is_up(hub.address))
+            assert server.poll() is None, (tmp_path / "hub.log").read_text()[-4000:]
+            yield hub
+        finally:
+            server.terminate()
+            server.wait()
+    assert [line for line in running() if str(tmp_path) in line] == []
+
+
+def free_ports(count: int) -> list[int]:
+    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [probe.getsockname()[1] for probe in probes]
+    for probe in probes:
+        probe.close()
+    return ports
+
+
+def make_folders(top: Path) -> None:
+    """As enrol.sh does for accounts."""
+    for name in STUDENTS:
+        (top / "home" / name).mkdir(parents=True)
+        for folder in ("hand-in", "feedback"):
+            (top / "srv" / folder / name).mkdir(parents=True)
+            (top / "home" / name / folder).symlink_to(top / "srv" / folder / name)
+
+
+def is_up(address: str) -> bool:
+    try:
+        return requests.get(f"{address}/hub/login", timeout=60).ok
+    except requests.ConnectionError:
+        return False
+
+
+def running() -> list[str]:
+    """The command and the folder of each process of this machine."""
+    lines = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            lines.append(f"{(process / 'cmdline').read_bytes()!r} in {os.readlink(process / 'cwd')}")
+        except OSError:  # it has ended, or is somebody else's
+            continue
+    return lines
+
+
+class Student:
+    """Somebody in front of a browser: logged in at the hub, with a server that the hub started."""
+
+    def __init__(self, hub: Hub, name: str, password: str) -> None:
+        self.hub, self.name = hub, name
+        self.session = requests.Session()
+        self.session.get(f"{hub.address}/hub/login").raise_for_status()
+        form = {"username": name, "password": password, "_xsrf": self.session.cookies["_xsrf"]}
+        self.login = self.session.post(f"{hub.address}/hub/login", data=form)
+
+    def start(self) -> None:
+        """Open JupyterLab, which starts the server; from here on, work with a token of one's own."""
+        xsrf = {"X-XSRFToken": self.session.cookies.get("_xsrf", path="/hub/")}
+        made = self.session.post(f"{self.hub.address}/hub/api/users/{self.name}/tokens", headers=xsrf)
+        made.raise_for_status()
+        self.token = {"Authorization": f"token {made.json()['token']}"}
+        about = f"{self.hub.address}/hub/api/users/{self.name}"
+        self.hub.wait_for(lambda: requests.get(about, headers=self.token).json()["servers"].get("", {}).get("ready"))
+
+    def ask(self, path: str, of: str = "", method: str = "GET", **how: Any) -> requests.Response:
+        """One request to a student's server, through the hub: one's own, or that of somebody else."""
+        address = f"{self.hub.address}/user/{of or self.name}/{path}"
+        return requests.request(method, address, headers=self.token, **how)
+
+    def read(self, path: str) -> Any:
+        """The content of a file in the student's home, as JupyterLab gets it."""
+        found = self.ask(f"api/contents/{path}")
+        assert found.ok, found.text
+        return found.json()["content"]
+
+    def follow_link(self) -> None:
+        """nbgitpuller's link, as the teacher gives it to the class."""
+        link = {"repo": f"file://{self.hub.folder}/srv/handed-out.git", "branch": "main",
+                "targetpath": "course", "urlpath": f"lab/tree/{NOTEBOOK}"}  # fmt: skip
+        page = self.session.get(f"{self.hub.address}/hub/user-redirect/git-pull?{urlencode(link)}")
+        assert page.ok and f"/user/{self.name}/git-pull" in page.url, page.text
+        pulled = self.ask(f"git-pull/api?{urlencode(link)}")
+        assert '"phase": "finished"' in pulled.text, pulled.text
+
+    def answer(self, source: str) -> str:
+        """Write the answer into the notebook, run what it needs, and save; what the check says."""
+        notebook = self.read(NOTEBOOK)
+        cells = {cell["id"]: cell for cell in notebook["cells"]}
+        cells["u00-intensity"]["source"] = source
+        imports = next(c for c in notebook["cells"] if c["source"].startswith("import numpy as np"))
+        kernel = self.ask("api/kernels", method="POST", json={"path": NOTEBOOK}).json()["id"]
+        needed = [cells["course-environment"], imports, cells["u00-intensity"], cells["u00-intensity-check"]]
+        for cell in needed:
+            cell["outputs"] = self.run(kernel, cell["source"])
+        self.ask(f"api/kernels/{kernel}", method="DELETE")
+        saved = {"type": "notebook", "format": "json", "content": notebook}
+        assert self.ask(f"api/contents/{NOTEBOOK}", method="PUT", json=saved).ok
+        return "".join(text_of(output) for output in needed[-1]["outputs"])
+
+    def run(self, kernel: str, code: str) -> list[dict[str, Any]]:
+        """The outputs of a cell, run over the websocket that JupyterLab uses."""
+        address = f"{self.hub.address}/user/{self.name}/api/kernels/{kernel}/channels"
+        content = {"code": code, "silent": False, "store_history": True, "user_expressions": {},
+                   "allow_stdin": False, "stop_on_error": True}  # fmt: skip
+        header = {"msg_id": uuid.uuid4().hex, "msg_type": "execute_request", "username": self.name,
+                  "session": uuid.uuid4().hex, "date": "", "version": "5.3"}  # fmt: skip
+        request = {"header": header, "parent_header": {}, "metadata": {}, "content": content,
+                   "channel": "shell", "buffers": []}  # fmt: skip
+        socket_ = websocket.create_connection(address.replace("http", "ws", 1), header=self.token)
+        try:
+            socket_.send(json.dumps(request))
+            return outputs_of(socket_, header["msg_id"])
+        finally:
+            socket_.close()
+
+    def hand_in(self) -> None:
+        """Copy in JupyterLab's file browser, and paste in the folder `hand-in`."""
+        pasted = self.ask("api/contents/hand-in", method="POST", json={"copy_from": NOTEBOOK})
+        assert pasted.status_code == 201, pasted.text
+
+
+def outputs_of(kernel: websocket.WebSocket, request: str) -> list[dict[str, Any]]:
+    outputs = []
+    while True:
+        message = json.loads(kernel.recv())
+        kind, content = message["msg_type"], message["content"]
+        if message["parent_header"].get("msg_id") != request:
+            continue
+        if kind == "status" and content["execution_state"] == "idle":
+            return outputs
+        assert kind != "error", content
+        if kind in ("stream", "display_data", "execute_result"):
+            outputs.append({"output_type": kind, **{k: v for k, v in content.items() if k != "transient"}})
+
+
+def text_of(output: dict[str, Any]) -> str:
+    return output.get("text") or output["data"]["text/plain"]
+
+
+def release(hub: Hub, root: Path) -> str:
+    """Release unit 0 and hand it out; what publish.py says."""
+    hub.teacher("-m", "autograder", "release", "--unit", "0", "--into", "build/release")
+    return hub.teacher(str(root / "docs/deploy/publish.py"), f"build/release/{UNIT}")
+
+
+def publish_anew(hub: Hub, root: Path) -> str:
+    """The teacher mends a sentence of the notebook in mid-term."""
+    notebook = hub.folder / "build" / "release" / UNIT / f"{UNIT}.ipynb"
+    before = notebook.read_text()
+    assert before.count("Here is the line,") == 1
+    notebook.write_text(before.replace("Here is the line,", "Here is the mended line,"))
+    return hub.teacher(str(root / "docs/deploy/publish.py"), f"build/release/{UNIT}")
+
+
+def test_a_class_on_a_hub_from_the_link_to_the_feedback(hub: Hub, root: Path) -> None:
+    deploy = root / "docs" / "deploy"
+    assert release(hub, root) == f"{UNIT}: handed out\n"
+    assert Student(hub, "ada", hub.passwords["bob"]).login.status_code == 403
+    ada, bob = students = [Student(hub, name, hub.passwords[name]) for name in STUDENTS]
+    for student in students:
+        student.start()
+        student.follow_link()
+
+    assert "passed" in ada.answer(RIGHT)
+    adas = ada.read(NOTEBOOK)
+    assert f"{UNIT}.new.ipynb beside it" in publish_anew(hub, root)
+    for student in students:
+        student.follow_link()
+    assert ada.read(NOTEBOOK) == adas
+    assert "mended" in str(ada.read(NOTEBOOK.replace(".ipynb", ".new.ipynb")))
+    assert "mended" in str(bob.read(NOTEBOOK)), "he had not begun, and has the newest"
+    assert "not yet right" in bob.answer(WRONG)
+
+    for student in students:
+        student.hand_in()
+    collected = hub.teacher(str(deploy / "collect.py"), "--into", "submissions")
+    assert collected == "submissions: 2 files that were handed in\n"
+    (hub.folder / "roster.csv").write_text("id,name\nada,Ada Lovelace\nbob,Bob Babbage\n")
+    graded = hub.teacher("-m", "autograder", "grade", "--submissions", "submissions", "--unit", "0",
+                         "--roster", "roster.csv", "--out", "build/grades")  # fmt: skip
+    assert "2 to grade; sandbox: bubblewrap" in graded
+    with (hub.folder / "build/grades/grades.csv").open(encoding="utf-8-sig") as file:
+        points = {row["student"]: row["u00.intensity"] for row in csv.DictReader(file)}
+    print(points)
+    given = hub.teacher(str(deploy / "give_back.py"), "--grades", "build/grades")
+    assert given.endswith("feedback: 2 pages given back\n")
+
+    page = f"feedback/{UNIT}.html"
+    assert "bobs_formula" not in ada.read(page) and "not yet right" in bob.read(page)
+    assert [student.ask("api/contents/feedback").json()["content"].__len__() for student in students] == [1, 1]
+    for path in (f"api/contents/{NOTEBOOK}", f"files/{page}", "api/kernels", "lab", "api/contents/hand-in"):
+        assert ada.ask(path).status_code == 200
+        assert bob.ask(path, of="ada").status_code == 403, path
+        assert bob.session.get(f"{hub.address}/user/ada/{path}").status_code == 403, path
