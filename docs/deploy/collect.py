@@ -22,7 +22,7 @@ from course_lib.files import replacing
 
 COURSE = Path(os.environ.get("COURSE", "/srv/course"))
 KINDS = (".ipynb", ".zip")
-LARGEST = 50 << 20  # bytes; the grader refuses such a file with a word to the student
+LARGEST = 64 << 20  # bytes: the largest zip that the grader opens
 MOST = 50  # files of one student
 
 
@@ -60,13 +60,14 @@ def _take(place: int, name: str, owner: int, into: Path) -> str:
         file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=place)
     except OSError as error:
         return error.strerror or "it cannot be opened"
+    about = os.fstat(file)
+    if not stat.S_ISREG(about.st_mode):
+        os.close(file)
+        return "it is no file"
     with os.fdopen(file, "rb") as source:
-        about = os.fstat(file)
-        if not stat.S_ISREG(about.st_mode):
-            return "it is no file"
-        if about.st_uid != owner or about.st_nlink != 1:
-            return "it belongs to somebody else, or has a second name elsewhere"
         data = source.read(LARGEST + 1)
+    if about.st_uid != owner or about.st_nlink != 1:
+        return "it belongs to somebody else, or has a second name elsewhere"
     if len(data) > LARGEST:
         return f"it has more than {LARGEST >> 20} MB"
     into.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,7 @@
 set -eu
 course=${COURSE:-/srv/course} homes=${HOMES:-/home} teacher=${TEACHER:-teacher}
 
+chmod 0700 "$homes/$teacher" # there are our answers and everybody's grades
 install -d -o "$teacher" -g "$teacher" -m 0755 "$course"
 install -d -g "$teacher" -m 0751 "$course/hand-in" "$course/feedback" # students list neither
 for name; do

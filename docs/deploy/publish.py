@@ -25,7 +25,7 @@ from pathlib import Path
 
 COURSE = Path(os.environ.get("COURSE", "/srv/course"))
 AUTHOR = ("-c", "user.name=The course", "-c", "user.email=course@localhost")
-SHARED = ("autograder", "course_lib", "lessons", "course_environment.py")
+SHARED = ("autograder", "course_lib", "lessons", "course_environment.py", "requirements.txt")
 OWN = (".course-map.json", "start.ipynb")  # and the notebook: what a student has for themselves
 ATTRIBUTES = "*.ipynb -merge\n"  # a changed notebook stays as it is, line by line
 

@@ -119,7 +119,7 @@ def hub(tmp_path: Path, root: Path, require_tool, missing: Callable[[str], NoRet
         finally:
             server.terminate()
             server.wait()
-    assert [line for line in running() if str(tmp_path) in line] == []
+    hub.wait_for(lambda: not [line for line in running() if str(tmp_path) in line])
 
 
 def free_ports(count: int) -> list[int]:
@@ -170,7 +170,7 @@ class Student:
     def start(self) -> None:
         """Open JupyterLab, which starts the server; from here on, work with a token of one's own."""
         xsrf = {"X-XSRFToken": self.session.cookies.get("_xsrf", path="/hub/")}
-        made = self.session.post(f"{self.hub.address}/hub/api/users/{self.name}/tokens", headers=xsrf)
+        made = self.session.post(f"{self.hub.address}/hub/api/users/{self.name}/tokens", headers=xsrf, json={})
         made.raise_for_status()
         self.token = {"Authorization": f"token {made.json()['token']}"}
         about = f"{self.hub.address}/hub/api/users/{self.name}"

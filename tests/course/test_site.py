@@ -61,7 +61,7 @@ def exercises_of(root: Path) -> list[str]:
 
 def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> None:
     wanted = {source.name for source in sources(root / "notebooks")}
-    wanted |= {"index", "ops", "instructors", "authoring", "playground"}
+    wanted |= {"index", "ops", "instructors", "deploy", "authoring", "playground"}
     assert wanted <= {page.stem for page in website.glob("*.html")}
     for source in sources(root / "notebooks"):  # the table of exercises is in the teacher's page
         page = (website / "units" / f"{source.key}.html").read_text()
@@ -265,7 +265,7 @@ def test_a_search_finds_what_was_asked_for_and_teachers_pages_last(website: Path
         links = "links => links.map(link => link.getAttribute('href').split(/[?#]/)[0])"
         found = page.eval_on_selector_all("#search-results li > a", links)
         assert found[0] == wanted, (query, found[:5])
-        kinds = [name.startswith(("units/", "instructors", "authoring")) for name in found]
+        kinds = [name.startswith(("units/", "instructors", "deploy", "authoring")) for name in found]
         assert kinds == sorted(kinds), query
     assert any(name == "api/machine.html" for name in _hits(page, website, "linear_scan"))
     text = page.evaluate("Search.htmlToText", (website / "u02_rewrites.html").read_text())
