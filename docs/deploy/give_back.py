@@ -4,7 +4,7 @@
 
     build/grades/feedback/u00_tour/ada.html  ->  /srv/course/feedback/ada/u00_tour.html
 
-The folder belongs to the teacher and to the student's group, so the page is read by the two of them.
+The folder belongs to the teacher and to the student's group, so the two of them read it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """JupyterHub for a class on one machine. docs/deploy.md says how to install it.
 
-    /srv/course/venv/bin/jupyterhub --config jupyterhub_config.py
+    /opt/course/bin/jupyterhub --config /etc/jupyterhub/jupyterhub_config.py
 
 Every student has an account of their own on the machine, and all of them share one installation,
 which none of them can write. A test (tests/course/test_jupyterhub.py) starts a hub with this file;
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 COURSE = Path(os.environ.get("COURSE", "/srv/course"))  # publish.py says what lies there
-PROGRAMS = Path(sys.executable).parent  # of /srv/course/venv
+PROGRAMS = Path(sys.executable).parent  # of /opt/course
 
 c = get_config()  # noqa: F821 (JupyterHub defines it)
 
@@ -36,17 +36,17 @@ c.Spawner.environment = {
     "OMP_NUM_THREADS": "2",  # as many as cpu_limit; else each kernel starts one for each core
 }
 
-# What one student can use up. A notebook of this course needs less than 1.8 GB.
-c.Spawner.mem_limit = "2G"
+# What one student can use up. A notebook of this course needs less than 1.8 GB, its server 0.2.
+c.Spawner.mem_limit = "3G"
 c.Spawner.cpu_limit = 2
 c.SystemdSpawner.unit_extra_properties = {"TasksMax": "300", "ProtectProc": "invisible"}
 
-# What one student can see: no other's /tmp, no other's processes, no devices, no way to root.
+# What one student can see: no other's /tmp, no other's processes, no devices, no way to root. What
+# a kernel prints goes through files of its own account: anybody on the machine can read a port.
 c.SystemdSpawner.isolate_tmp = True
 c.SystemdSpawner.isolate_devices = True
 c.SystemdSpawner.disable_user_sudo = True
-c.SystemdSpawner.readonly_paths = ["/", *map(str, [COURSE])]
-c.SystemdSpawner.readwrite_paths = ["/home/{USERNAME}", str(COURSE / "hand-in" / "{USERNAME}")]
+c.Spawner.args = ["--KernelManager.transport=ipc"]
 
 # Servers that nobody has used for an hour end, and so do their kernels. What was saved is saved.
 c.JupyterHub.services = [

@@ -1,5 +1,5 @@
-"""docs/deploy: what keeps students apart on a shared machine, and the scripts that hand out, collect
-and give back. The round of a class on a hub is in test_jupyterhub.py.
+"""docs/deploy: what keeps students apart on a shared machine, and the scripts that hand out,
+collect and give back. The round of a class on a hub is in test_jupyterhub.py.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import tomllib
 import traceback
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -201,5 +200,7 @@ def test_accounts_keep_students_apart(machine: Path, released: Path, scripts, re
               f"mv {srv}/hand-in/{ADA} {srv}/hand-in/{BOB}", f"ls {home}/{TEACHER}"],
         TEACHER: [f"touch {srv}/hand-in/{ADA}/x"],
     }  # fmt: skip
-    allowed = [(who, what) for who, all_ in refused.items() for what in all_ if works(who, what, top)]
+    allowed = [
+        (who, what) for who, all_ in refused.items() for what in all_ if works(who, what, top)
+    ]
     assert not allowed

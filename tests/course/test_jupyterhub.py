@@ -1,4 +1,4 @@
-"""A class of two on a JupyterHub: hand out, work, hand in, grade, give back, as docs/deploy.md says.
+"""A class of two on a JupyterHub: hand out, work, hand in, grade, give back (docs/deploy.md).
 
 The hub reads docs/deploy/jupyterhub_config.py, and the scripts beside it hand out, collect and give
 back. Only this differs from a class: both students have the account that runs the test, because
@@ -24,12 +24,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 import pytest
 import requests
 import websocket
+
+from autograder.edition.contents import COURSE
 
 UNIT, NOTEBOOK = "u00_tour", "course/u00_tour/u00_tour.ipynb"
 STUDENTS = ("ada", "bob")
@@ -52,7 +55,12 @@ c.JupyterHub.authenticator_class, c.JupyterHub.spawner_class = Passwords, "simpl
 c.Authenticator.allowed_users = set(PASSWORDS)
 c.SimpleLocalProcessSpawner.home_dir_template = {homes!r} + "/{{username}}"
 c.JupyterHub.cleanup_servers = True
-c.Spawner.args = ["--allow-root"]
+c.Spawner.args.append("--allow-root")
+"""
+LOOK = """
+import course_lib, json
+from ipykernel.connect import get_connection_file
+print(course_lib.__path__[0], json.load(open(get_connection_file()))["transport"])
 """
 PACKAGES = ("jupyterhub", "nbgitpuller", "configurable_http_proxy", "jupyterhub_idle_culler")
 RIGHT = """@implements("u00.intensity")
@@ -76,12 +84,22 @@ class Hub:
     environment: dict[str, str]
     passwords: dict[str, str]
 
+    @property
+    def log(self) -> Path:
+        return self.folder / "hub.log"
+
     def teacher(self, *command: str) -> str:
-        """What a command of the teacher prints."""
-        done = subprocess.run([sys.executable, *command], cwd=self.folder, env=self.environment,
-                              capture_output=True, text=True)  # fmt: skip
+        """What a command of the teacher prints, who has the course itself."""
+        done = subprocess.run(
+            [sys.executable, *command], cwd=self.folder, capture_output=True, text=True,
+            env={**self.environment, "PYTHONPATH": str(COURSE)},
+        )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    def script(self, name: str, *options: str) -> str:
+        """What a script of docs/deploy says."""
+        return self.teacher(str(COURSE / "docs" / "deploy" / f"{name}.py"), *options)
 
     def wait_for(self, ready: Callable[[], Any]) -> Any:
         """What `ready` returns as soon as it is something, however busy the machine is."""
@@ -89,37 +107,57 @@ class Hub:
             if found := ready():
                 return found
             time.sleep(0.25)
-        raise AssertionError((self.folder / "hub.log").read_text()[-4000:])
+        raise AssertionError(self.log.read_text()[-4000:])
 
 
 @pytest.fixture
-def hub(tmp_path: Path, root: Path, require_tool, missing: Callable[[str], NoReturn]):
-    """The hub, started. At the end nothing of it runs."""
+def hub(require_tool, missing: Callable[[str], NoReturn]) -> Iterator[Hub]:
+    """The hub, started. At the end nothing of it runs, and its folder is gone."""
     for package in PACKAGES:
         if find_spec(package) is None:
-            missing(f"{package} (pip install -e '.[hub]')")
+            missing(f"{package} (pip install '.[hub]')")
     bwrap, _ = require_tool("bwrap"), require_tool("git")
-    passwords = {name: secrets.token_urlsafe(16) for name in STUDENTS}
-    environment = {**os.environ, "COURSE": str(tmp_path / "srv"), "PYTHONPATH": str(root)}
-    door, inner, proxy = free_ports(3)
-    config = CONFIG.format(deploy=str(root / "docs" / "deploy" / "jupyterhub_config.py"),
-                           homes=str(tmp_path / "home"), door=door, hub=inner, proxy=proxy)  # fmt: skip
-    (tmp_path / "config.py").write_text(config)
-    make_folders(tmp_path)
-    hub = Hub(f"http://127.0.0.1:{door}", tmp_path, environment, passwords)
-    command = [bwrap, "--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid", "--die-with-parent",
-               sys.executable, "-m", "jupyterhub", "--config", "config.py"]  # fmt: skip
-    with (tmp_path / "hub.log").open("w") as log:
-        private = {**environment, "PASSWORDS": json.dumps(passwords)}
-        server = subprocess.Popen(command, cwd=tmp_path, env=private, stdout=log, stderr=log)
+    with TemporaryDirectory(dir="/tmp") as folder:  # a short name: it will be part of a socket's
+        hub = prepared(Path(folder))
+        confined = ["--dev-bind", "/", "/", "--proc", "/proc", "--unshare-pid"]
+        command = [
+            bwrap,
+            *confined,
+            "--die-with-parent",
+            sys.executable,
+            "-m",
+            "jupyterhub",
+            "--config",
+            "config.py",
+        ]
+        environment = {**hub.environment, "PASSWORDS": json.dumps(hub.passwords)}
+        with hub.log.open("w") as log:
+            server = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
         try:
             hub.wait_for(lambda: server.poll() is not None or is_up(hub.address))
-            assert server.poll() is None, (tmp_path / "hub.log").read_text()[-4000:]
+            assert server.poll() is None, hub.log.read_text()[-4000:]
             yield hub
         finally:
             server.terminate()
             server.wait()
-    hub.wait_for(lambda: not [line for line in running() if str(tmp_path) in line])
+            hub.wait_for(lambda: not [line for line in running() if folder in line])
+
+
+def prepared(folder: Path) -> Hub:
+    """All that a hub needs to be started: its settings, and what enrol.sh makes for accounts."""
+    door, inner, proxy = free_ports(3)
+    deploy = str(COURSE / "docs" / "deploy" / "jupyterhub_config.py")
+    config = CONFIG.format(deploy=deploy, homes=str(folder), door=door, hub=inner, proxy=proxy)
+    (folder / "config.py").write_text(config)
+    for name in STUDENTS:
+        (folder / name).mkdir()
+        for kind in ("hand-in", "feedback"):
+            (folder / "srv" / kind / name).mkdir(parents=True)
+            (folder / name / kind).symlink_to(folder / "srv" / kind / name)
+    environment = {**os.environ, "COURSE": str(folder / "srv")}
+    environment.pop("PYTHONPATH", None)  # a student's library is the released one
+    passwords = {name: secrets.token_urlsafe(16) for name in STUDENTS}
+    return Hub(f"http://127.0.0.1:{door}", folder, environment, passwords)
 
 
 def free_ports(count: int) -> list[int]:
@@ -128,15 +166,6 @@ def free_ports(count: int) -> list[int]:
     for probe in probes:
         probe.close()
     return ports
-
-
-def make_folders(top: Path) -> None:
-    """As enrol.sh does for accounts."""
-    for name in STUDENTS:
-        (top / "home" / name).mkdir(parents=True)
-        for folder in ("hand-in", "feedback"):
-            (top / "srv" / folder / name).mkdir(parents=True)
-            (top / "home" / name / folder).symlink_to(top / "srv" / folder / name)
 
 
 def is_up(address: str) -> bool:
@@ -151,7 +180,9 @@ def running() -> list[str]:
     lines = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            lines.append(f"{(process / 'cmdline').read_bytes()!r} in {os.readlink(process / 'cwd')}")
+            lines.append(
+                f"{(process / 'cmdline').read_bytes()!r} in {os.readlink(process / 'cwd')}"
+            )
         except OSError:  # it has ended, or is somebody else's
             continue
     return lines
@@ -168,16 +199,18 @@ class Student:
         self.login = self.session.post(f"{hub.address}/hub/login", data=form)
 
     def start(self) -> None:
-        """Open JupyterLab, which starts the server; from here on, work with a token of one's own."""
-        xsrf = {"X-XSRFToken": self.session.cookies.get("_xsrf", path="/hub/")}
-        made = self.session.post(f"{self.hub.address}/hub/api/users/{self.name}/tokens", headers=xsrf, json={})
+        """Wait for the server, which the login has started; from here on with a token of one's own.
+        It is asked for as the hub's page does, which sends its cookie's secret along."""
+        about = f"{self.hub.address}/hub/api/users/{self.name}"
+        secret = {"X-XSRFToken": self.session.cookies.get("_xsrf", path="/hub/")}
+        made = self.session.post(f"{about}/tokens", headers=secret, json={})
         made.raise_for_status()
         self.token = {"Authorization": f"token {made.json()['token']}"}
-        about = f"{self.hub.address}/hub/api/users/{self.name}"
-        self.hub.wait_for(lambda: requests.get(about, headers=self.token).json()["servers"].get("", {}).get("ready"))
+        servers = lambda: requests.get(about, headers=self.token).json()["servers"]  # noqa: E731
+        self.hub.wait_for(lambda: servers().get("", {}).get("ready"))
 
     def ask(self, path: str, of: str = "", method: str = "GET", **how: Any) -> requests.Response:
-        """One request to a student's server, through the hub: one's own, or that of somebody else."""
+        """A request to a student's server, through the hub: one's own, or somebody else's."""
         address = f"{self.hub.address}/user/{of or self.name}/{path}"
         return requests.request(method, address, headers=self.token, **how)
 
@@ -203,13 +236,19 @@ class Student:
         cells["u00-intensity"]["source"] = source
         imports = next(c for c in notebook["cells"] if c["source"].startswith("import numpy as np"))
         kernel = self.ask("api/kernels", method="POST", json={"path": NOTEBOOK}).json()["id"]
-        needed = [cells["course-environment"], imports, cells["u00-intensity"], cells["u00-intensity-check"]]
+        needed = [
+            cells["course-environment"],
+            imports,
+            cells["u00-intensity"],
+            cells["u00-intensity-check"],
+        ]
         for cell in needed:
             cell["outputs"] = self.run(kernel, cell["source"])
+        self.looked_at = text_of(self.run(kernel, LOOK))
         self.ask(f"api/kernels/{kernel}", method="DELETE")
         saved = {"type": "notebook", "format": "json", "content": notebook}
         assert self.ask(f"api/contents/{NOTEBOOK}", method="PUT", json=saved).ok
-        return "".join(text_of(output) for output in needed[-1]["outputs"])
+        return text_of(needed[-1]["outputs"])
 
     def run(self, kernel: str, code: str) -> list[dict[str, Any]]:
         """The outputs of a cell, run over the websocket that JupyterLab uses."""
@@ -220,12 +259,12 @@ class Student:
                   "session": uuid.uuid4().hex, "date": "", "version": "5.3"}  # fmt: skip
         request = {"header": header, "parent_header": {}, "metadata": {}, "content": content,
                    "channel": "shell", "buffers": []}  # fmt: skip
-        socket_ = websocket.create_connection(address.replace("http", "ws", 1), header=self.token)
+        line = websocket.create_connection(address.replace("http", "ws", 1), header=self.token)
         try:
-            socket_.send(json.dumps(request))
-            return outputs_of(socket_, header["msg_id"])
+            line.send(json.dumps(request))
+            return outputs_of(line, header["msg_id"])
         finally:
-            socket_.close()
+            line.close()
 
     def hand_in(self) -> None:
         """Copy in JupyterLab's file browser, and paste in the folder `hand-in`."""
@@ -233,10 +272,10 @@ class Student:
         assert pasted.status_code == 201, pasted.text
 
 
-def outputs_of(kernel: websocket.WebSocket, request: str) -> list[dict[str, Any]]:
+def outputs_of(line: websocket.WebSocket, request: str) -> list[dict[str, Any]]:
     outputs = []
     while True:
-        message = json.loads(kernel.recv())
+        message = json.loads(line.recv())
         kind, content = message["msg_type"], message["content"]
         if message["parent_header"].get("msg_id") != request:
             continue
@@ -244,31 +283,18 @@ def outputs_of(kernel: websocket.WebSocket, request: str) -> list[dict[str, Any]
             return outputs
         assert kind != "error", content
         if kind in ("stream", "display_data", "execute_result"):
-            outputs.append({"output_type": kind, **{k: v for k, v in content.items() if k != "transient"}})
+            outputs.append(
+                {"output_type": kind, **{k: v for k, v in content.items() if k != "transient"}}
+            )
 
 
-def text_of(output: dict[str, Any]) -> str:
-    return output.get("text") or output["data"]["text/plain"]
+def text_of(outputs: list[dict[str, Any]]) -> str:
+    return "".join(one.get("text") or one["data"]["text/plain"] for one in outputs)
 
 
-def release(hub: Hub, root: Path) -> str:
-    """Release unit 0 and hand it out; what publish.py says."""
+def test_a_class_on_a_hub_from_the_link_to_the_feedback(hub: Hub) -> None:
     hub.teacher("-m", "autograder", "release", "--unit", "0", "--into", "build/release")
-    return hub.teacher(str(root / "docs/deploy/publish.py"), f"build/release/{UNIT}")
-
-
-def publish_anew(hub: Hub, root: Path) -> str:
-    """The teacher mends a sentence of the notebook in mid-term."""
-    notebook = hub.folder / "build" / "release" / UNIT / f"{UNIT}.ipynb"
-    before = notebook.read_text()
-    assert before.count("Here is the line,") == 1
-    notebook.write_text(before.replace("Here is the line,", "Here is the mended line,"))
-    return hub.teacher(str(root / "docs/deploy/publish.py"), f"build/release/{UNIT}")
-
-
-def test_a_class_on_a_hub_from_the_link_to_the_feedback(hub: Hub, root: Path) -> None:
-    deploy = root / "docs" / "deploy"
-    assert release(hub, root) == f"{UNIT}: handed out\n"
+    assert hub.script("publish", f"build/release/{UNIT}") == f"{UNIT}: handed out\n"
     assert Student(hub, "ada", hub.passwords["bob"]).login.status_code == 403
     ada, bob = students = [Student(hub, name, hub.passwords[name]) for name in STUDENTS]
     for student in students:
@@ -276,33 +302,59 @@ def test_a_class_on_a_hub_from_the_link_to_the_feedback(hub: Hub, root: Path) ->
         student.follow_link()
 
     assert "passed" in ada.answer(RIGHT)
+    library, transport = ada.looked_at.split()
+    assert Path(library).resolve().is_relative_to(hub.folder / "srv" / "units")
+    assert transport == "ipc", "no port on which others could read along"
     adas = ada.read(NOTEBOOK)
-    assert f"{UNIT}.new.ipynb beside it" in publish_anew(hub, root)
+    mend_a_sentence(hub.folder / "build" / "release" / UNIT / f"{UNIT}.ipynb")
+    assert f"{UNIT}.new.ipynb beside it" in hub.script("publish", f"build/release/{UNIT}")
     for student in students:
         student.follow_link()
     assert ada.read(NOTEBOOK) == adas
-    assert "mended" in str(ada.read(NOTEBOOK.replace(".ipynb", ".new.ipynb")))
-    assert "mended" in str(bob.read(NOTEBOOK)), "he had not begun, and has the newest"
+    assert MENDED in str(ada.read(NOTEBOOK.replace(".ipynb", ".new.ipynb")))
+    assert MENDED in str(bob.read(NOTEBOOK)), "he had not begun, and has the newest"
     assert "not yet right" in bob.answer(WRONG)
 
     for student in students:
         student.hand_in()
-    collected = hub.teacher(str(deploy / "collect.py"), "--into", "submissions")
-    assert collected == "submissions: 2 files that were handed in\n"
+    assert hub.script("collect", "--into", "submissions").startswith("submissions: 2 files")
+    grade(hub)
+    assert hub.script("give_back", "--grades", "build/grades").endswith("2 pages given back\n")
+    only_the_own_work_can_be_read(ada, bob)
+
+
+MENDED = "Here is the mended line,"
+
+
+def mend_a_sentence(notebook: Path) -> None:
+    before = notebook.read_text()
+    assert before.count("Here is the line,") == 1
+    notebook.write_text(before.replace("Here is the line,", MENDED))
+
+
+def grade(hub: Hub) -> None:
+    """In the sandbox, as the teacher; ada's answer earns its point, and bob's does not."""
     (hub.folder / "roster.csv").write_text("id,name\nada,Ada Lovelace\nbob,Bob Babbage\n")
     graded = hub.teacher("-m", "autograder", "grade", "--submissions", "submissions", "--unit", "0",
                          "--roster", "roster.csv", "--out", "build/grades")  # fmt: skip
     assert "2 to grade; sandbox: bubblewrap" in graded
     with (hub.folder / "build/grades/grades.csv").open(encoding="utf-8-sig") as file:
         points = {row["student"]: row["u00.intensity"] for row in csv.DictReader(file)}
-    print(points)
-    given = hub.teacher(str(deploy / "give_back.py"), "--grades", "build/grades")
-    assert given.endswith("feedback: 2 pages given back\n")
+    assert points == {"ada": "1", "bob": "0"}
 
+
+def only_the_own_work_can_be_read(ada: Student, bob: Student) -> None:
     page = f"feedback/{UNIT}.html"
-    assert "bobs_formula" not in ada.read(page) and "not yet right" in bob.read(page)
-    assert [student.ask("api/contents/feedback").json()["content"].__len__() for student in students] == [1, 1]
-    for path in (f"api/contents/{NOTEBOOK}", f"files/{page}", "api/kernels", "lab", "api/contents/hand-in"):
-        assert ada.ask(path).status_code == 200
-        assert bob.ask(path, of="ada").status_code == 403, path
-        assert bob.session.get(f"{hub.address}/user/ada/{path}").status_code == 403, path
+    assert "not yet right" in bob.read(page) and "not yet right" not in ada.read(page)
+    assert "bobs_formula" not in ada.read(page)
+    for student in (ada, bob):
+        assert [one["name"] for one in student.read("feedback")] == [f"{UNIT}.html"]
+    for path in (NOTEBOOK, page, f"hand-in/{UNIT}.ipynb", "hand-in", ""):
+        assert ada.ask(f"api/contents/{path}").status_code == 200
+        assert bob.ask(f"api/contents/{path}", of="ada").status_code == 403, path
+    assert bob.ask("api/kernels", of="ada", method="POST", json={}).status_code == 403
+    assert bob.session.get(f"{bob.hub.address}/user/ada/lab").status_code == 403, "in the browser"
+    assert bob.ask(f"api/contents/../ada/{NOTEBOOK}").status_code == 404
+    hubs = f"{bob.hub.address}/hub/api/users"
+    assert requests.get(f"{hubs}/ada", headers=bob.token).status_code in (403, 404)
+    assert requests.get(hubs, headers=bob.token).status_code == 403
