@@ -14,7 +14,7 @@ from pathlib import Path
 COURSE = Path(os.environ.get("COURSE", "/srv/course"))  # publish.py says what lies there
 PROGRAMS = Path(sys.executable).parent  # of /opt/course
 
-c = get_config()  # noqa: F821 (JupyterHub defines it)
+c = get_config()  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
 
 # The door. Caddy or nginx stands in front of it with the certificate; nobody else reaches it.
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"

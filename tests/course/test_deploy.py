@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import traceback
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from traitlets.config.loader import PyFileConfigLoader
+from traitlets.utils.importstring import import_item
 
 TEACHER, ADA, BOB = 61001, 61002, 61003  # accounts that nobody has: root may be any number
 UNIT = "u00_tour"
@@ -204,3 +207,41 @@ def test_accounts_keep_students_apart(machine: Path, released: Path, scripts, re
         (who, what) for who, all_ in refused.items() for what in all_ if works(who, what, top)
     ]
     assert not allowed
+
+
+def test_the_settings_of_the_hub_are_settings_that_there_are(root: Path, missing):
+    """JupyterHub only warns of a name that it does not know, and goes on without the limit."""
+    for package in ("jupyterhub", "systemdspawner"):
+        if find_spec(package) is None:
+            missing(f"{package} (pip install '.[hub]')")
+    loader = PyFileConfigLoader("jupyterhub_config.py", path=str(root / "docs" / "deploy"))
+    config, known = loader.load_config(), dict(map(names_of, CLASSES))
+    assert set(config) == set(known)
+    assert [(c, name) for c in config for name in config[c] if name not in known[c]] == []
+
+
+CLASSES = (
+    "jupyterhub.app.JupyterHub", "jupyterhub.auth.LocalAuthenticator",
+    "jupyterhub.proxy.ConfigurableHTTPProxy", "jupyterhub.spawner.Spawner",
+    "systemdspawner.SystemdSpawner",
+)  # fmt: skip
+
+
+def names_of(path: str) -> tuple[str, list[str]]:
+    """A class, by its name, and the settings that it knows."""
+    found = import_item(path)
+    return found.__name__, found.class_trait_names(config=True)
+
+
+def test_what_the_page_installs_and_calls_is_there(root: Path):
+    page = (root / "docs" / "deploy.md").read_text()
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    (installed,) = re.findall(r"^    (jupyterhub .*)$", page, re.MULTILINE)
+    assert installed.split() == project["optional-dependencies"]["hub"]
+    there = {path.name for path in (root / "docs" / "deploy").iterdir() if path.is_file()}
+    assert set(re.findall(r"\]\(deploy/([^)]+)\)", page)) == there
+    calls = re.findall(r"python docs/deploy/(\w+\.py) (.*)$", page, re.MULTILINE)
+    assert [name for name, _ in calls] == ["publish.py", "collect.py", "give_back.py"]
+    for name, arguments in calls:
+        script = (root / "docs" / "deploy" / name).read_text()
+        assert all(f'"{option}"' in script for option in re.findall(r"--\w+", arguments))
