@@ -68,6 +68,14 @@ def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> 
         assert all(name in page for name in source.exercises()) and source.worth() in page
     index = (website / "index.html").read_text()
     assert all(f'href="{name}.html"' in index for name in wanted - {"index"})
+    page = (
+        website / "deploy.html"
+    ).read_text()  # the files that it describes are there to download
+    files = re.findall(r'class="reference download internal"[^>]*href="([^"]+)"', page)
+    assert len(files) >= 7
+    for file in files:
+        original = root / "docs" / "deploy" / Path(file).name
+        assert (website / file).read_bytes() == original.read_bytes()
 
 
 def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path, root: Path):
