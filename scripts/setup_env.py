@@ -33,6 +33,7 @@ GIGABYTES = {
     "dev": 0.4,
     "peers": 1.7,
     "cluster": 0.1,
+    "hub": 0.1,
     "isl": 0.1,
     "mlir": 0.1,
     "bench": 0.1,

@@ -36,7 +36,9 @@ from autograder.edition.sources import Source, sources
 
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
-PAGES = {"docs/instructors.md": "instructors", "docs/authoring.md": "authoring"}
+DEPLOY = COURSE / "docs" / "deploy"  # the files that docs/deploy.md describes, to download
+PAGES = {"docs/instructors.md": "instructors", "docs/deploy.md": "deploy",
+         "docs/deploy_graders.md": "deploy_graders", "docs/authoring.md": "authoring"}  # fmt: skip
 TEACHING = COURSE / "docs" / "units"  # u02.md: what the teacher of a unit or lab wants to know
 
 
@@ -68,7 +70,7 @@ def solve(solved: Path, notebooks: Path) -> None:
 
 def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = False) -> None:
     """Everything that Sphinx reads, made anew: nothing old can linger."""
-    for old in ("_static", "_extra", "units", "ops", "passes", "api", "reference"):
+    for old in ("_static", "_extra", "deploy", "units", "ops", "passes", "api", "reference"):
         shutil.rmtree(scratch / old, ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)
     for old in [*scratch.glob("*.md"), *scratch.glob("*.ipynb")]:
@@ -87,6 +89,7 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = Fals
             write(scratch / "units" / f"{source.key}.md", page.encode())
     reference.write(scratch, HERE / "glossary.md", units)
     shutil.copytree(HERE / "static", scratch / "_static")
+    shutil.copytree(DEPLOY, scratch / "deploy", ignore=shutil.ignore_patterns("__pycache__"))
     write_playground(scratch)
     for source in units:
         write(scratch / "_extra" / "notebooks" / f"{source.name}.ipynb", downloaded(source))

@@ -68,6 +68,7 @@ LONG = (
     "course/test_empty_environment.py",
     "grading/test_cli.py",
     "grading/test_nbgrader.py",
+    "course/test_jupyterhub.py",
     "units/test_units.py",
 )
 

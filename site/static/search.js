@@ -5,7 +5,7 @@
 var Scorer = {
   score: ([page, title, anchor, description, score, file, kind]) => {
     const exact = kind === "index" && score >= 100;
-    if (/^(units\/|instructors$|authoring$)/.test(page)) return score - 10000;
+    if (/^(units\/|instructors$|deploy|authoring$)/.test(page)) return score - 10000;
     if (exact) return score + 10000;
     if (/^u\d\d_/.test(page)) return score + 1000;
     return /^api\//.test(page) ? score : score + 500;

@@ -61,13 +61,21 @@ def exercises_of(root: Path) -> list[str]:
 
 def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> None:
     wanted = {source.name for source in sources(root / "notebooks")}
-    wanted |= {"index", "ops", "instructors", "authoring", "playground"}
+    wanted |= {"index", "ops", "instructors", "deploy", "authoring", "playground"}
     assert wanted <= {page.stem for page in website.glob("*.html")}
     for source in sources(root / "notebooks"):  # the table of exercises is in the teacher's page
         page = (website / "units" / f"{source.key}.html").read_text()
         assert all(name in page for name in source.exercises()) and source.worth() in page
     index = (website / "index.html").read_text()
     assert all(f'href="{name}.html"' in index for name in wanted - {"index"})
+    page = (
+        website / "deploy.html"
+    ).read_text()  # the files that it describes are there to download
+    files = re.findall(r'class="reference download internal"[^>]*href="([^"]+)"', page)
+    assert len(files) >= 7
+    for file in files:
+        original = root / "docs" / "deploy" / Path(file).name
+        assert (website / file).read_bytes() == original.read_bytes()
 
 
 def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path, root: Path):
@@ -265,7 +273,8 @@ def test_a_search_finds_what_was_asked_for_and_teachers_pages_last(website: Path
         links = "links => links.map(link => link.getAttribute('href').split(/[?#]/)[0])"
         found = page.eval_on_selector_all("#search-results li > a", links)
         assert found[0] == wanted, (query, found[:5])
-        kinds = [name.startswith(("units/", "instructors", "authoring")) for name in found]
+        teachers = ("units/", "instructors", "deploy", "authoring")
+        kinds = [name.startswith(teachers) for name in found]
         assert kinds == sorted(kinds), query
     assert any(name == "api/machine.html" for name in _hits(page, website, "linear_scan"))
     text = page.evaluate("Search.htmlToText", (website / "u02_rewrites.html").read_text())
