@@ -1,0 +1,1 @@
+"""cp.async: from global to shared memory past the registers. Next room: `matrices.py`."""

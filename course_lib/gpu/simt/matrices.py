@@ -1,0 +1,1 @@
+"""Products of small matrices by a whole warp. Next room: `../count/counters.py`."""
