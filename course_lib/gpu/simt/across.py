@@ -77,6 +77,20 @@ def vote(i: Instruction, number: int, kernel: Kernel) -> Step:
     return run
 
 
+@step("bar")
+def warp_sync(i: Instruction, number: int, kernel: Kernel) -> Step | None:
+    """bar.warp.sync: what lanes of a warp wrote before, the others see. (All lanes of a piece go
+    together here, so there is nothing to wait for.) Other barriers are the machine's."""
+    if not i.has("warp"):
+        return None
+
+    def run(frame: Frame) -> None:
+        for watch in frame.wave.watches:
+            watch.warp_barrier(frame)
+
+    return run
+
+
 @step("activemask")
 def activemask(i: Instruction, number: int, kernel: Kernel) -> Step:
     write = writer(i.operands[0], guard_of(i), i)

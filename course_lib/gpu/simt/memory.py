@@ -85,7 +85,7 @@ class Memory:
     def place(self, address: Array, nbytes: int, lanes: Array | None) -> Array:
         """Where in `bytes` each address lies. `lanes` says which count; None means all."""
         place = address.view(np.int64) - self.base
-        used = place if lanes is None else place[np.broadcast_to(lanes, place.shape)]
+        used = place if lanes is None else np.broadcast_to(place, lanes.shape)[lanes]
         if not used.size:
             return place
         low, high = int(used.min()), int(used.max())
@@ -115,9 +115,9 @@ class Memory:
         if len(found):
             lane = tuple(map(int, found[0]))
             at = int(np.broadcast_to(address, wrong.shape)[lane])
-            raise AccessError(f"{problem}: {self._told(at)}", lane)
+            raise AccessError(f"{problem}: {self.told(at)}", lane)
 
-    def _told(self, address: int) -> str:
+    def told(self, address: int) -> str:
         """An address in words: beside what it lies."""
         k = bisect_right(self.starts, address) - 1
         if k < 0:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Step = Callable[[Frame], None]
 Read = Callable[[Frame], Array]
-Make = Callable[[Instruction, int, "Kernel"], Step]
+Make = Callable[[Instruction, int, "Kernel"], Step | None]
 STEPS: dict[str, Make] = {}
 NOTHING = ("bra", "ret", "exit", "bar", "barrier", "membar", "fence", "prefetch", "nanosleep")
 

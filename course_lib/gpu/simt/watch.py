@@ -35,5 +35,8 @@ class Watch:
     def barrier(self, wave: Wave) -> None:
         """Every barrier at which warps waited is complete."""
 
+    def warp_barrier(self, frame: Frame) -> None:
+        """The lanes of these warps have waited for each other."""
+
     def parted(self, wave: Wave, warps: Array) -> None:
         """The lanes of these warps go two ways."""
