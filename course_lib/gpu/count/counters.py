@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.gpu.count.lines import sectors, wavefronts
+from course_lib.gpu.count.lines import paired, sectors, wavefronts
 from course_lib.gpu.simt.frame import LANES, Array, Frame
 from course_lib.gpu.simt.kernel import GLOBAL, SHARED, Kernel
 from course_lib.gpu.simt.memory import Memory
@@ -68,8 +68,9 @@ class Counters(Watch):
         if space == GLOBAL:
             self.sectors[number] += int(sectors(address, nbytes, lanes).sum())
         else:
-            self.wavefronts[number] += int(wavefronts(address, nbytes, lanes).sum())
-            self.least[number] += int(fewest(nbytes, lanes, count))
+            loads = kind == "load"
+            self.wavefronts[number] += int(wavefronts(address, nbytes, lanes, loads).sum())
+            self.least[number] += int(fewest(address, nbytes, lanes, loads).sum())
 
     def parted(self, wave: Wave, warps: Array) -> None:
         self.parted_at += len(warps)
@@ -98,10 +99,15 @@ class Counters(Watch):
         return found
 
 
-def fewest(nbytes: int, lanes: Array | None, count: int) -> int:
-    """The wavefronts that the warps would take without any conflict: one for each group of lanes
+def fewest(address: Array, nbytes: int, lanes: Array | None, loads: bool) -> Array:
+    """The wavefronts that each warp would take without any conflict: one for each group of lanes
     that comes in turn and has an active one."""
     groups = max(1, nbytes // 4)
-    if lanes is None or groups == 1:
-        return count * groups
-    return int(lanes.reshape(groups, LANES // groups, -1).any(axis=1).sum())
+    if lanes is None:
+        lanes = np.ones((LANES, address.shape[1]), bool)
+    address = np.broadcast_to(address, lanes.shape)
+    plain = lanes.reshape(groups, LANES // groups, -1).any(axis=1).sum(axis=0)
+    if groups == 1 or not loads:
+        return plain
+    half = lanes.reshape(groups // 2, 2 * LANES // groups, -1).any(axis=1).sum(axis=0)
+    return np.where(paired(address, lanes), half, plain)
