@@ -16,10 +16,9 @@ import numpy as np
 
 from course_lib.gpu.count.lines import paired, sectors, wavefronts
 from course_lib.gpu.simt.frame import LANES, Array, Frame
-from course_lib.gpu.simt.kernel import GLOBAL, SHARED, Kernel
-from course_lib.gpu.simt.memory import Memory
-from course_lib.gpu.simt.watch import Watch
-from course_lib.gpu.simt.wave import Shape, Wave
+from course_lib.gpu.simt.kernel import Kernel
+from course_lib.gpu.simt.memory import GLOBAL, SHARED, Memory
+from course_lib.gpu.simt.wave import Shape, Watch, Wave
 
 KINDS = ("load", "store", "atomic")
 
@@ -84,7 +83,10 @@ class Counters(Watch):
 
     def total(self) -> dict[str, int]:
         """All lines together, under the names of the recorded counters."""
-        found = {"instructions": int(self.warps.sum()), "thread_instructions": int(self.threads.sum())}
+        found = {
+            "instructions": int(self.warps.sum()),
+            "thread_instructions": int(self.threads.sum()),
+        }
         for kind in ("load", "store"):
             mine = [n for n, what in self.what.items() if what == (GLOBAL, kind)]
             found[f"global_{kind}_requests"] = int(self.requests[mine].sum())

@@ -4,7 +4,8 @@
     wavefronts(address, 4, lanes)    how often the 32 banks have to be asked, one word each
 
 Lanes that want the same sector or word want it together. Eight bytes a lane are asked for in two
-halves of the warp, sixteen in four quarters; in half as many where neighbours want the same. Next room: `counters.py`.
+halves of the warp, sixteen in four quarters; in half as many where neighbours want the same.
+Next room: `counters.py`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def wavefronts(address: Array, nbytes: int, lanes: Array | None, loads: bool = T
     plain = _in_groups(first, parts, LANES // parts, lanes)
     if parts == 1 or not loads:
         return plain
-    return np.where(paired(first, lanes), _in_groups(first, parts, 2 * LANES // parts, lanes), plain)
+    return np.where(
+        paired(first, lanes), _in_groups(first, parts, 2 * LANES // parts, lanes), plain
+    )
 
 
 def paired(address: Array, lanes: Array | None) -> Array:

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.gpu.ptx.parts import Instruction
-from course_lib.gpu.simt.frame import Array, Frame
-from course_lib.gpu.simt.kernel import GLOBAL, SHARED, Kernel
-from course_lib.gpu.simt.memory import Memory
-from course_lib.gpu.simt.watch import Watch
-from course_lib.gpu.simt.wave import Shape, Wave, told
+from course_lib.gpu.simt.frame import Array, Frame, Warps
+from course_lib.gpu.simt.kernel import Kernel
+from course_lib.gpu.simt.memory import GLOBAL, SHARED, Memory
+from course_lib.gpu.simt.wave import Shape, Watch, Wave, told
 
 MOST = 1024  # threads of a block: their numbers are block * MOST + thread + 1
 SHOWN = 20  # pairs of lines that are told
@@ -49,18 +48,15 @@ class _Seen:
     """Who touched each grain of a memory last, as a table: thread, epoch, epoch of its warp, when,
     by which instruction."""
 
-    COLUMNS = ("thread", "epoch", "warp_epoch", "when", "number")
-
     def __init__(self, size: int) -> None:
-        for name in self.COLUMNS:
-            setattr(self, name, np.zeros(size, np.int32))
+        self.columns = [np.zeros(size, np.int32) for _ in range(5)]
 
     def get(self, grains: Array) -> tuple[Array, ...]:
-        return tuple(getattr(self, name)[grains] for name in self.COLUMNS)
+        return tuple(column[grains] for column in self.columns)
 
-    def put(self, grains: Array, values: tuple[Array | int, ...]) -> None:
-        for name, value in zip(self.COLUMNS, values, strict=True):
-            getattr(self, name)[grains] = value
+    def put(self, grains: Array, values: tuple[Array, ...]) -> None:
+        for column, value in zip(self.columns, values, strict=True):
+            column[grains] = value
 
 
 class Races(Watch):
@@ -69,7 +65,7 @@ class Races(Watch):
         self.found: list[Race] = []
         self.pairs: set[tuple[int, int, str]] = set()
         self.epoch = self.when = 1
-        self.wave: Wave | None = None
+        self.wave: Warps | None = None
         self.shift = _grain(kernel).bit_length() - 1
         self.seen = {GLOBAL: self._tables(memories[GLOBAL])}
         self.by_thread = np.zeros(shape.blocks * MOST + 1, np.int32)  # the last atomic of each
@@ -118,7 +114,7 @@ class Races(Watch):
         other = (there[0] != 0) & (there[0] != now.threads) & ~self._in_order(now, there)
         seen["other"].put(now.grains[other], tuple(v[other] for v in fresh))
         seen["read"].put(now.grains[~other], tuple(v[~other] for v in fresh))
-        lost = ~other & (seen["read"].thread[now.grains] != now.threads)  # several read it at once
+        lost = ~other & (seen["read"].get(now.grains)[0] != now.threads)  # several read it at once
         seen["other"].put(now.grains[lost], tuple(v[lost] for v in fresh))
 
     def _write(self, now: _Now, atomic: bool) -> None:
@@ -133,8 +129,10 @@ class Races(Watch):
 
     def _values(self, now: _Now) -> tuple[Array, ...]:
         count = len(now.grains)
-        return (now.threads, np.full(count, self.epoch, np.int32), now.warp_epochs,
-                np.full(count, self.when, np.int32), np.full(count, now.number, np.int32))  # fmt: skip
+        epoch, when, number = (
+            np.full(count, value, np.int32) for value in (self.epoch, self.when, now.number)
+        )
+        return now.threads, epoch, now.warp_epochs, when, number
 
     def _compare(self, now: _Now, seen: _Seen) -> None:
         there = seen.get(now.grains)

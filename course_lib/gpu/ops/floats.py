@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.gpu.ops import rounding
 from course_lib.gpu.ops.integers import binary, product, quotient, unary
-from course_lib.gpu.ops.row import OPS, Array, Meaning, op, only, refuse
+from course_lib.gpu.ops.row import OPS, Array, Meaning, only, op, refuse
 from course_lib.gpu.ptx.parts import Instruction
 from course_lib.gpu.ptx.types import TYPES, Type
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from course_lib.gpu.ops.row import Array, Meaning, op, only, refuse
+from course_lib.gpu.ops.row import Array, Meaning, only, op, refuse
 from course_lib.gpu.ptx.parts import Instruction
 from course_lib.gpu.ptx.types import TYPES, Type
 
@@ -257,7 +257,7 @@ def prmt(i: Instruction) -> Meaning:
 
     def picked(a: Array, b: Array, which: Array) -> Array:
         both = (b.astype(np.uint64) << np.uint64(32)) | a
-        result = np.uint32(0)
+        result = np.zeros(both.shape, np.uint32)
         for k in range(4):
             choice = (which >> np.uint32(4 * k)) & 0xF
             byte = (both >> ((choice & 7).astype(np.uint64) * np.uint64(8))) & np.uint64(0xFF)

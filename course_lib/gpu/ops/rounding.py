@@ -97,8 +97,10 @@ def of_bf16(bits: Array) -> Array:
 def tf32(x: Array) -> Array:
     """float32 with ten digits of mantissa, to the nearest, ties away from 0."""
     bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
-    return np.where(np.isfinite(x), (bits + 0x1000) & 0xFFFF_E000, bits).astype(np.uint32).view(
-        np.float32
+    return (
+        np.where(np.isfinite(x), (bits + 0x1000) & 0xFFFF_E000, bits)
+        .astype(np.uint32)
+        .view(np.float32)
     )
 
 

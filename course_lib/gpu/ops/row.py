@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class Meaning:
 
     sources: tuple[Type, ...]
     result: Type
-    function: Callable[..., Array]
+    function: Callable[..., Any]
     second: bool = False
 
 

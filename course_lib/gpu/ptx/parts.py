@@ -173,7 +173,7 @@ class Module:
         """The kernel of this name, or the only one. PtxError if there is none."""
         if name is None and len(self.entries) == 1:
             return next(iter(self.entries.values()))
-        if name not in self.entries:
+        if name is None or name not in self.entries:
             there = ", ".join(self.entries) or "none"
             raise PtxError(f"no entry {name or 'was named'}", look=f"the module has: {there}")
         return self.entries[name]

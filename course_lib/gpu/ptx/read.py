@@ -1,7 +1,7 @@
 """PTX is read: a text becomes a `Module`.
 
     read(text).entry("copy").instructions[0]
-    ->  Instruction("ld.param.u64", (Register("%rd1", b64), Address(Symbol("copy_param_0"))), line=25)
+    ->  Instruction("ld.param.u64", (Register("%rd1", b64), Address(Symbol("copy_0"))), line=25)
 
 The grammar is that of NVIDIA's "Parallel Thread Execution ISA", as far as compilers write it: what
 nvcc, clang and Triton make of kernels, and our own backend. Debug directives are skipped. Registers
@@ -11,7 +11,6 @@ of an inner { } get names of their own. Next room: `flow.py`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from course_lib.gpu.ptx.parts import (
     Address,
@@ -28,6 +27,7 @@ from course_lib.gpu.ptx.parts import (
     Variable,
     Vector,
 )
+from course_lib.gpu.ptx.scope import Body, Scope
 from course_lib.gpu.ptx.tokens import Token, number, tokens
 from course_lib.gpu.ptx.types import TYPES, Type
 
@@ -44,31 +44,12 @@ def read(text: str) -> Module:
     return _Reader(list(tokens(text)), tuple(text.splitlines())).module()
 
 
-@dataclass
-class _Scope:
-    """The registers and variables that are declared between two braces."""
-
-    registers: dict[str, Register] = field(default_factory=dict)
-    families: dict[str, tuple[int, Type, str]] = field(default_factory=dict)  # .reg .b32 %r<9>
-
-    def register(self, name: str) -> Register | None:
-        if name in self.registers:
-            return self.registers[name]
-        stem = name.rstrip("0123456789")
-        if stem in self.families and name != stem:
-            count, type, suffix = self.families[stem]
-            if int(name[len(stem) :]) < count:
-                self.registers[name] = Register(name + suffix, type)
-                return self.registers[name]
-        return None
-
-
 class _Reader:
     """A recursive descent over the tokens."""
 
     def __init__(self, tokens: list[Token], lines: tuple[str, ...]) -> None:
         self.tokens, self.lines, self.at = tokens, lines, 0
-        self.scopes: list[_Scope] = []
+        self.scopes: list[Scope] = []
         self.globals: list[Variable] = []
         self.opened = 0
 
@@ -152,7 +133,7 @@ class _Reader:
 
     def entry(self) -> Entry:
         name = self.next().text
-        self.scopes, self.opened = [_Scope()], 0
+        self.scopes, self.opened = [Scope()], 0
         parameters: list[Parameter] = []
         if self.accept("("):
             while not self.accept(")"):
@@ -164,7 +145,7 @@ class _Reader:
             numbers = self.numbers()
             threads = numbers if directive == ".reqntid" else threads
         self.expect("{")
-        body = _Body()
+        body = Body()
         self.block(body)
         missing = [
             (op.name, i.line)
@@ -239,13 +220,13 @@ class _Reader:
 
     # ── a body ──
 
-    def block(self, body: _Body) -> None:
+    def block(self, body: Body) -> None:
         """All up to the closing brace."""
         while not self.accept("}"):
             token = self.next()
             if token.text == "{":
                 self.opened += 1
-                self.scopes.append(_Scope())
+                self.scopes.append(Scope())
                 self.block(body)
                 self.scopes.pop()
             elif token.text == ".reg":
@@ -366,12 +347,3 @@ class _Reader:
         if token.kind != "number":
             raise PtxError(f"a number is expected, and {token.text!r} stands there", token.line)
         return sign * number(token.text)
-
-
-@dataclass
-class _Body:
-    """What has been read of an entry."""
-
-    instructions: list[Instruction] = field(default_factory=list)
-    labels: dict[str, int] = field(default_factory=dict)
-    variables: list[Variable] = field(default_factory=list)

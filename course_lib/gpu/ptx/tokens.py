@@ -2,7 +2,7 @@
 
     tokens("add.s32 %r1, %r2, 4;")   ->   add.s32  %r1  ,  %r2  ,  4  ;
 
-Next room: `read.py`.
+Next room: `scope.py`.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import numpy as np
 from course_lib.gpu.ptx.parts import Address, Instruction, PtxError, Register, Symbol, Vector
 from course_lib.gpu.ptx.types import TYPES, Type
 from course_lib.gpu.simt.frame import Array, Frame
-from course_lib.gpu.simt.kernel import GLOBAL, LOCAL, PARAM, SHARED, Kernel
-from course_lib.gpu.simt.steps import Step, guard_of, reader, step, writer
+from course_lib.gpu.simt.memory import GLOBAL, LOCAL, PARAM, SHARED
+from course_lib.gpu.simt.steps import Step, Variables, guard_of, reader, step, writer
 
 SPACES = {"global": GLOBAL, "shared": SHARED, "local": LOCAL, "param": PARAM, "const": GLOBAL,
           "shared::cta": SHARED}  # fmt: skip
@@ -26,7 +26,7 @@ def space_of(i: Instruction) -> str:
     return next((SPACES[m] for m in i.modifiers if m in SPACES), GLOBAL)
 
 
-def address_of(i: Instruction, operand: object, space: str, kernel: Kernel) -> Locate:
+def address_of(i: Instruction, operand: object, space: str, kernel: Variables) -> Locate:
     """How the addresses of an operand [base+offset] are worked out: int64, in bytes."""
     if not isinstance(operand, Address):
         raise PtxError(f"{i.opcode} has no address", i.line)
@@ -45,7 +45,7 @@ def parts_of(operand: object) -> list:
 
 
 @step("ld")
-def load(i: Instruction, number: int, kernel: Kernel) -> Step:
+def load(i: Instruction, number: int, kernel: Variables) -> Step:
     space, type = space_of(i), i.types[-1]
     target, source = i.operands
     parts = parts_of(target)
@@ -76,7 +76,7 @@ def _widened(value: Array, type: Type, target: object) -> Array:
 
 
 @step("st")
-def store(i: Instruction, number: int, kernel: Kernel) -> Step:
+def store(i: Instruction, number: int, kernel: Variables) -> Step:
     space, type = space_of(i), i.types[-1]
     target, source = i.operands
     parts = parts_of(source)

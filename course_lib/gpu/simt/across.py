@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_lib.gpu.ops.row import refuse
 from course_lib.gpu.ptx.parts import Instruction, Pair
 from course_lib.gpu.ptx.types import TYPES
 from course_lib.gpu.simt.frame import LANES, Array, Frame
-from course_lib.gpu.simt.kernel import Kernel
-from course_lib.gpu.simt.steps import Step, guard_of, reader, step, writer
-from course_lib.gpu.ops.row import refuse
+from course_lib.gpu.simt.steps import Step, Variables, guard_of, reader, step, writer
 
 WORD, PRED = TYPES["u32"], TYPES["pred"]
 
 
 @step("shfl")
-def shuffle(i: Instruction, number: int, kernel: Kernel) -> Step:
+def shuffle(i: Instruction, number: int, kernel: Variables) -> Step:
     """A value of another lane; its own where that lane is outside the segment. What a lane gives
     that does not take part is not defined: here, what its register holds."""
     how = i.one_of("up", "down", "bfly", "idx")
@@ -55,7 +54,7 @@ def shuffle(i: Instruction, number: int, kernel: Kernel) -> Step:
 
 
 @step("vote")
-def vote(i: Instruction, number: int, kernel: Kernel) -> Step:
+def vote(i: Instruction, number: int, kernel: Variables) -> Step:
     """All, any, are they alike; or the lanes for which it holds, as bits."""
     how = i.one_of("all", "any", "uni", "ballot")
     holds = reader(i.operands[1], PRED, kernel, i)
@@ -66,19 +65,19 @@ def vote(i: Instruction, number: int, kernel: Kernel) -> Step:
         lanes = frame.active(None if guard is None else guard(frame))
         p = np.broadcast_to(holds(frame), frame.shape)
         takes = np.ones(frame.shape, bool) if lanes is None else lanes
-        everyone = (p | ~takes).all(axis=0, keepdims=True)
-        anyone = (p & takes).any(axis=0, keepdims=True)
         if how == "ballot":
             write(frame, bits(p & takes))
-        else:
-            several = {"all": everyone, "any": anyone, "uni": everyone | ~anyone}
-            write(frame, several[how])
+            return
+        everyone = np.all(p | ~takes, axis=0, keepdims=True)
+        anyone = np.any(p & takes, axis=0, keepdims=True)
+        several = {"all": everyone, "any": anyone, "uni": everyone | ~anyone}
+        write(frame, np.asarray(several[how]))
 
     return run
 
 
 @step("bar")
-def warp_sync(i: Instruction, number: int, kernel: Kernel) -> Step | None:
+def warp_sync(i: Instruction, number: int, kernel: Variables) -> Step | None:
     """bar.warp.sync: what lanes of a warp wrote before, the others see. (All lanes of a piece go
     together here, so there is nothing to wait for.) Other barriers are the machine's."""
     if not i.has("warp"):
@@ -92,7 +91,7 @@ def warp_sync(i: Instruction, number: int, kernel: Kernel) -> Step | None:
 
 
 @step("activemask")
-def activemask(i: Instruction, number: int, kernel: Kernel) -> Step:
+def activemask(i: Instruction, number: int, kernel: Variables) -> Step:
     write = writer(i.operands[0], guard_of(i), i)
 
     def run(frame: Frame) -> None:
@@ -102,7 +101,7 @@ def activemask(i: Instruction, number: int, kernel: Kernel) -> Step:
 
 
 @step("match")
-def match(i: Instruction, number: int, kernel: Kernel) -> Step:
+def match(i: Instruction, number: int, kernel: Variables) -> Step:
     """The lanes that have the same value."""
     if not i.has("any"):
         raise refuse(i, "only match.any")

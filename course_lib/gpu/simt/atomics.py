@@ -10,8 +10,7 @@ from course_lib.gpu.ops.row import refuse
 from course_lib.gpu.ptx.parts import Instruction
 from course_lib.gpu.simt.access import address_of, space_of
 from course_lib.gpu.simt.frame import Array, Frame
-from course_lib.gpu.simt.kernel import Kernel
-from course_lib.gpu.simt.steps import Step, guard_of, reader, step, writer
+from course_lib.gpu.simt.steps import Step, Variables, guard_of, reader, step, writer
 
 CHANGES: dict[str, Callable[..., Array]] = {
     "add": np.add, "min": np.minimum, "max": np.maximum, "and": np.bitwise_and,
@@ -23,16 +22,16 @@ CHANGES: dict[str, Callable[..., Array]] = {
 
 
 @step("atom")
-def atom(i: Instruction, number: int, kernel: Kernel) -> Step:
+def atom(i: Instruction, number: int, kernel: Variables) -> Step:
     return _atomic(i, number, kernel, with_result=True)
 
 
 @step("red")
-def red(i: Instruction, number: int, kernel: Kernel) -> Step:
+def red(i: Instruction, number: int, kernel: Variables) -> Step:
     return _atomic(i, number, kernel, with_result=False)
 
 
-def _atomic(i: Instruction, number: int, kernel: Kernel, with_result: bool) -> Step:
+def _atomic(i: Instruction, number: int, kernel: Variables, with_result: bool) -> Step:
     """Lanes that mean one address come one after the other, in the order of warps and lanes."""
     how, type = i.one_of(*CHANGES), i.types[-1]
     if not how or type.name in ("f16", "bf16", "f16x2", "bf16x2"):

@@ -13,14 +13,14 @@ from course_lib.gpu.ptx.parts import Instruction
 from course_lib.gpu.ptx.types import TYPES
 from course_lib.gpu.simt.access import address_of
 from course_lib.gpu.simt.frame import Frame
-from course_lib.gpu.simt.kernel import GLOBAL, SHARED, Kernel
-from course_lib.gpu.simt.steps import Step, guard_of, reader, step
+from course_lib.gpu.simt.memory import GLOBAL, SHARED
+from course_lib.gpu.simt.steps import Step, Variables, guard_of, reader, step
 
 SIZES = (4, 8, 16)
 
 
 @step("cp")
-def copy(i: Instruction, number: int, kernel: Kernel) -> Step:
+def copy(i: Instruction, number: int, kernel: Variables) -> Step:
     """cp.async.cg.shared.global [to], [from], 16, %r1; with a fourth operand, bytes behind the
     first %r1 become 0."""
     if not i.has("async") or i.has("bulk"):

@@ -9,22 +9,42 @@ A value that all lanes have alike is kept once: registers have the shape (1, 1),
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from course_lib.gpu.simt.machine import Wave
+from course_lib.gpu.simt.memory import Memory
 
 Array = np.ndarray
 LANES = 32
+
+
+class Warps(Protocol):
+    """What a frame needs of the wave that its warps belong to (`wave.py`)."""
+
+    registers: dict[str, Array]
+    register_types: dict[str, np.dtype]
+    count: int
+    block_of: Array
+    block_numbers: Array
+    thread: Array
+    watches: Sequence[Any]
+    shared_stride: int
+
+    def special(self, name: str, frame: Any) -> Array: ...
+
+    def memory(self, space: str) -> Memory: ...
+
+    def place(self, space: str, frame: Any, address: Array, nbytes: int, lanes: Array | None,
+              number: int, kind: str) -> Array: ...  # fmt: skip
 
 
 class Frame(dict[str, Array]):
     """The registers of some warps of a wave, by name. Those of the wave are looked up when they are
     read first; what is written stays here until `keep`."""
 
-    def __init__(self, wave: Wave, warps: Array, lanes: Array | None, whole: bool) -> None:
+    def __init__(self, wave: Warps, warps: Array, lanes: Array | None, whole: bool) -> None:
         super().__init__()
         self.wave, self.warps, self.lanes, self.whole = wave, warps, lanes, whole
         self.blocks = wave.block_of[warps][None, :]
@@ -33,7 +53,7 @@ class Frame(dict[str, Array]):
     def __missing__(self, name: str) -> Array:
         value = self.wave.registers.get(name)
         if value is None:  # never written: what it holds is not defined
-            value = np.zeros((1, 1), self.wave.kernel.register_types[name])
+            value = np.zeros((1, 1), self.wave.register_types[name])
         elif value.shape[1] > 1 and not self.whole:
             value = value[:, self.warps]
         self[name] = value

@@ -8,10 +8,9 @@ Making it is also the check that everything in it is supported. Next room: `mach
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 
+from course_lib.gpu.ops import convert, floats, integers, predicates
 from course_lib.gpu.ptx.flow import flow
 from course_lib.gpu.ptx.liveness import outgoing
 from course_lib.gpu.ptx.parts import (
@@ -25,13 +24,12 @@ from course_lib.gpu.ptx.parts import (
     Vector,
 )
 from course_lib.gpu.ptx.types import bits_of
-from course_lib.gpu.simt.memory import Memory
+from course_lib.gpu.simt import access, across, atomics, copies, matrices
+from course_lib.gpu.simt.memory import GLOBAL, GLOBAL_BASE, LOCAL, SHARED, Memory
 from course_lib.gpu.simt.steps import step_of
 
-GLOBAL, SHARED, LOCAL, PARAM = "global", "shared", "local", "param"
-ROOMS = ("ops.integers", "ops.floats", "ops.predicates", "ops.convert", "simt.access",
-         "simt.across", "simt.atomics", "simt.copies", "simt.matrices")  # fmt: skip
-GLOBAL_BASE = 1 << 32  # addresses of global memory; those below it are nobody's
+# importing these enters their instructions into the tables of `ops/row.py` and `steps.py`
+ROOMS = (integers, floats, predicates, convert, access, across, atomics, copies, matrices)
 
 
 class Kernel:
@@ -39,8 +37,6 @@ class Kernel:
     array in bytes."""
 
     def __init__(self, entry: Entry, dynamic: int = 0) -> None:
-        for room in ROOMS:
-            importlib.import_module(f"course_lib.gpu.{room}")
         self.entry = entry
         self.places = self._variables(dynamic)
         self.parameters = self._parameters()

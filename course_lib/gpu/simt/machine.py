@@ -7,7 +7,7 @@ operation of numpy for all their lanes. Where the lanes of a warp part, one side
 the other one on a stack, until both are where they meet (`ptx/flow.py`). Which warps go first is
 free, as on a card, and changes no result of a right program: `order` draws one warp at a time.
 
-Next room: `watch.py`, who counts and who looks for races.
+Next room: `../count/lines.py`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 
 from course_lib.gpu.ptx.flow import ENDS, is_barrier
-from course_lib.gpu.ptx.parts import Entry, Instruction, PtxError
+from course_lib.gpu.ptx.parts import Entry, Instruction
 from course_lib.gpu.simt.frame import LANES, Array, Frame
-from course_lib.gpu.simt.kernel import GLOBAL, GLOBAL_BASE, PARAM, Kernel
-from course_lib.gpu.simt.memory import Memory
+from course_lib.gpu.simt.kernel import Kernel
+from course_lib.gpu.simt.memory import GLOBAL, GLOBAL_BASE, PARAM, Memory
 from course_lib.gpu.simt.stack import Stack
 from course_lib.gpu.simt.steps import guard_of
-from course_lib.gpu.simt.wave import Shape, Size, Wave
-from course_lib.gpu.simt.watch import Watch
+from course_lib.gpu.simt.wave import Shape, Size, Watch, Wave
 
 THREADS = 1 << 14  # of a wave: its registers stay in a processor's cache
 MOST_THREADS, WAITING = 1024, "a barrier that not all threads of its warp come to"
@@ -72,7 +71,7 @@ def launch(entry: Entry, grid: Sequence[int], block: Sequence[int], arguments: S
     for first in range(0, shape.blocks, together):
         blocks = range(first, min(first + together, shape.blocks))
         _Machine(Wave(kernel, shape, blocks, memories, watches), order).run()
-    arrays = [
+    arrays: list[Array | None] = [
         None if at is None else memory.content(at).view(a.dtype).reshape(a.shape).copy()
         if isinstance(a, np.ndarray) else memory.content(at).copy()
         for a, at in zip(arguments, places, strict=True)
@@ -252,7 +251,3 @@ class _Machine:
             empty = ~lanes.any(axis=0)
             self.at[warps] = np.where(empty, meets, at)
             self.meets[warps], self.lanes[:, warps] = meets, lanes
-
-
-def unsupported(i: Instruction) -> PtxError:
-    return PtxError(f"{i.opcode} is not supported", i.line)

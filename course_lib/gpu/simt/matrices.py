@@ -24,8 +24,8 @@ from course_lib.gpu.ptx.parts import Instruction, Operand
 from course_lib.gpu.ptx.types import TYPES, Type
 from course_lib.gpu.simt.access import address_of, parts_of, space_of
 from course_lib.gpu.simt.frame import LANES, Array, Frame
-from course_lib.gpu.simt.kernel import SHARED, Kernel
-from course_lib.gpu.simt.steps import Read, Step, guard_of, reader, step, writer
+from course_lib.gpu.simt.memory import SHARED
+from course_lib.gpu.simt.steps import Read, Step, Variables, guard_of, reader, step, writer
 
 WORD = TYPES["b32"]
 LANE = np.arange(LANES)
@@ -36,14 +36,14 @@ HALVES = ("f16", "bf16")
 
 
 @step("ldmatrix")
-def ldmatrix(i: Instruction, number: int, kernel: Kernel) -> Step:
+def ldmatrix(i: Instruction, number: int, kernel: Variables) -> Step:
     """One, two or four 8 x 8 matrices of halves. Lanes 8 j to 8 j + 7 say where the rows of matrix
     j begin; lane l gets of each the elements 2 (l % 4) and the next one of row l / 4."""
     targets = parts_of(i.operands[0])
     count, transposed = len(targets), i.has("trans")
     locate, guard = address_of(i, i.operands[1], SHARED, kernel), guard_of(i)
     writes = [writer(t, guard, i) for t in targets]
-    gives = (LANE < 8 * count)[:, None]
+    gives = (8 * count > LANE)[:, None]
 
     def run(frame: Frame) -> None:
         address = np.broadcast_to(locate(frame), frame.shape)
@@ -65,7 +65,7 @@ def ldmatrix(i: Instruction, number: int, kernel: Kernel) -> Step:
 
 
 @step("mma")
-def mma(i: Instruction, number: int, kernel: Kernel) -> Step:
+def mma(i: Instruction, number: int, kernel: Variables) -> Step:
     """D = A B + C."""
     name = i.one_of(*SHAPES)
     if not name or not (i.has("row") and i.has("col")) or i.guard is not None:
@@ -128,7 +128,7 @@ def _axes(type: Type, count: int) -> tuple[int, Array, Array, Array]:
 
 
 def _matrix(registers: Sequence[Operand], type: Type, size: tuple[int, int], places: Places,
-            kernel: Kernel, i: Instruction) -> Callable[[Frame], Array]:  # fmt: skip
+            kernel: Variables, i: Instruction) -> Callable[[Frame], Array]:  # fmt: skip
     """warps x rows x columns, in float64 or int64."""
     reads = [reader(r, WORD, kernel, i) for r in registers]
     rows, columns = places
@@ -172,7 +172,7 @@ def _spread(registers: Sequence[Operand], type: Type, places: Places, i: Instruc
 
 
 @step("wmma")
-def wmma(i: Instruction, number: int, kernel: Kernel) -> Step:
+def wmma(i: Instruction, number: int, kernel: Variables) -> Step:
     if not i.has("m16n16k16"):
         raise refuse(i, "only m16n16k16")
     if i.has("mma"):
@@ -180,7 +180,7 @@ def wmma(i: Instruction, number: int, kernel: Kernel) -> Step:
     return _wmma_access(i, number, kernel)
 
 
-def _wmma_product(i: Instruction, kernel: Kernel) -> Step:
+def _wmma_product(i: Instruction, kernel: Variables) -> Step:
     """Of 16 x 16 matrices in halves; the sums in f32 or f16."""
     result, c = i.types[0], i.types[-1]
     if any(t.name not in ("f32", "f16") for t in (result, c)):
@@ -215,7 +215,7 @@ def _accumulator(type: Type, count: int) -> Places:
     return _places_a(type, count)
 
 
-def _wmma_access(i: Instruction, number: int, kernel: Kernel) -> Step:
+def _wmma_access(i: Instruction, number: int, kernel: Variables) -> Step:
     """Load or store a matrix whose rows (or columns) lie `stride` elements apart: register by
     register, as four requests of 32 or 64 bits for each lane. A matrix that is stored by columns
     is kept as it lies, and turned when it is multiplied."""
@@ -238,7 +238,7 @@ def _requests(places: Places, type: Type) -> list[tuple[Array, Array, list[int]]
     return [(rows[r, :, 0], columns[r, :, 0], [r]) for r in range(len(rows))]
 
 
-def _load_matrix(i: Instruction, number: int, kernel: Kernel, registers: Sequence[Operand],
+def _load_matrix(i: Instruction, number: int, kernel: Variables, registers: Sequence[Operand],
                  locate: Read, stride: Read, places: Places) -> Step:  # fmt: skip
     type, space = i.types[-1], space_of(i)
     writes = [writer(r, guard_of(i), i) for r in registers]
@@ -263,7 +263,7 @@ def _load_matrix(i: Instruction, number: int, kernel: Kernel, registers: Sequenc
     return run
 
 
-def _store_matrix(i: Instruction, number: int, kernel: Kernel, registers: Sequence[Operand],
+def _store_matrix(i: Instruction, number: int, kernel: Variables, registers: Sequence[Operand],
                   locate: Read, stride: Read, places: Places) -> Step:  # fmt: skip
     type, space = i.types[-1], space_of(i)
     reads = [reader(r, WORD, kernel, i) for r in registers]

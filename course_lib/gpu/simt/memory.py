@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 Array = np.ndarray
+GLOBAL, SHARED, LOCAL, PARAM = "global", "shared", "local", "param"
+GLOBAL_BASE = 1 << 32  # addresses of global memory; those below it are nobody's
 GAP = 256  # bytes between two allocations that belong to none
 
 

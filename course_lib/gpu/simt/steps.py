@@ -10,7 +10,7 @@ one, which enter what they do in `STEPS`. Next room: `access.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -28,12 +28,17 @@ from course_lib.gpu.ptx.parts import (
 from course_lib.gpu.ptx.types import TYPES, Type
 from course_lib.gpu.simt.frame import Array, Frame
 
-if TYPE_CHECKING:
-    from course_lib.gpu.simt.kernel import Kernel
-
 Step = Callable[[Frame], None]
 Read = Callable[[Frame], Array]
-Make = Callable[[Instruction, int, "Kernel"], Step | None]
+
+
+class Variables(Protocol):
+    """Who knows where the variables of a kernel lie (`kernel.py`)."""
+
+    def address_of(self, name: str, i: Instruction) -> int: ...
+
+
+Make = Callable[[Instruction, int, Variables], Step | None]
 STEPS: dict[str, Make] = {}
 NOTHING = ("bra", "ret", "exit", "bar", "barrier", "membar", "fence", "prefetch", "nanosleep")
 
@@ -48,7 +53,7 @@ def step(name: str) -> Callable[[Make], Make]:
     return enter
 
 
-def step_of(i: Instruction, number: int, kernel: Kernel) -> Step | None:
+def step_of(i: Instruction, number: int, kernel: Variables) -> Step | None:
     """The step of an instruction; None for what only the machine deals with. PtxError for what is
     not supported."""
     if i.name in STEPS:
@@ -62,7 +67,7 @@ def step_of(i: Instruction, number: int, kernel: Kernel) -> Step | None:
     return _computing(i, kernel)
 
 
-def _computing(i: Instruction, kernel: Kernel) -> Step:
+def _computing(i: Instruction, kernel: Variables) -> Step:
     meaning = OPS[i.name](i)
     wanted = len(meaning.sources) + 1
     if len(i.operands) != wanted:
@@ -89,7 +94,7 @@ def _computing(i: Instruction, kernel: Kernel) -> Step:
     return lambda frame: write(frame, function(*(read(frame) for read in reads)))
 
 
-def reader(operand: Operand, type: Type, kernel: Kernel, i: Instruction) -> Read:
+def reader(operand: Operand, type: Type, kernel: Variables, i: Instruction) -> Read:
     """How the value of an operand is read, as an array of this type."""
     if isinstance(operand, Register):
         return _of_register(operand, type, i)
@@ -165,7 +170,7 @@ def guard_of(i: Instruction) -> Read | None:
     return None if i.guard is None else _of_register(i.guard, TYPES["pred"], i)
 
 
-def _packing(i: Instruction, kernel: Kernel) -> Step:
+def _packing(i: Instruction, kernel: Variables) -> Step:
     """mov.b64 %rd1, {%r1, %r2}: several registers are one, the first has the lowest bits."""
     (type,) = i.types
     target, source = i.operands

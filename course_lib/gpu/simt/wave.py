@@ -10,17 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from course_lib.gpu.ptx.parts import Instruction
 from course_lib.gpu.simt.frame import LANES, Array, Frame
-from course_lib.gpu.simt.kernel import GLOBAL, LOCAL, PARAM, SHARED, Kernel
-from course_lib.gpu.simt.memory import AccessError, Memory
-
-if TYPE_CHECKING:
-    from course_lib.gpu.simt.watch import Watch
+from course_lib.gpu.simt.kernel import Kernel
+from course_lib.gpu.simt.memory import GLOBAL, LOCAL, SHARED, AccessError, Memory
 
 Size = tuple[int, int, int]
 
@@ -60,12 +56,41 @@ class Shape:
         return -(-self.threads // LANES)
 
 
+class Watch:
+    """Whoever looks on while a kernel runs: counters, a finder of races, a stepper. Is told of what
+    happens, in the order in which it does; every method does nothing here."""
+
+    def begin(self, kernel: Kernel, shape: Shape, memories: dict[str, Memory]) -> None:
+        """A launch begins."""
+
+    def piece(self, frame: Frame, number: int) -> None:
+        """These warps do this piece."""
+
+    def access(self, frame: Frame, number: int, kind: str, space: str, address: Array, place: Array,
+               nbytes: int, lanes: Array | None) -> None:  # fmt: skip
+        """An instruction loads ("load"), stores ("store") or does both at once ("atomic").
+
+        address  as the program has it; place is the same as a position in the memory's bytes
+        lanes    those that take part; None means all
+        """
+
+    def barrier(self, wave: Wave) -> None:
+        """Every barrier at which warps waited is complete."""
+
+    def warp_barrier(self, frame: Frame) -> None:
+        """The lanes of these warps have waited for each other."""
+
+    def parted(self, wave: Wave, warps: Array) -> None:
+        """The lanes of these warps go two ways."""
+
+
 class Wave:
     """The state of some blocks. Warps are numbered block after block."""
 
-    def __init__(self, kernel: Kernel, shape: Shape, blocks: Sequence[int], memories: dict[str, Memory],
-                 watches: Sequence[Watch]) -> None:  # fmt: skip
+    def __init__(self, kernel: Kernel, shape: Shape, blocks: Sequence[int],
+                 memories: dict[str, Memory], watches: Sequence[Watch]) -> None:  # fmt: skip
         self.kernel, self.shape, self.watches = kernel, shape, watches
+        self.register_types = kernel.register_types
         self.block_numbers = np.asarray(blocks)
         per_block = shape.warps
         self.count = per_block * len(blocks)
@@ -174,6 +199,3 @@ def _narrowed(value: Array) -> Array:
     if value.shape[1] > 1 and (value == value[:, :1]).all():
         value = value[:, :1]
     return np.ascontiguousarray(value)
-
-
-PARAMETERS = PARAM  # what a launch hands over
