@@ -74,8 +74,8 @@ def test_a_race_is_told_and_the_status_says_so(capsys, tmp_path):
 
 
 def test_loads_are_merged_unless_they_are_to_be_left_alone(capsys):
-    words = [str(RECORDED / "matmul_tile16.ptx"), "--grid", "1", "--block", "16,16", "--arg", "recorded:f32:256",
-             "recorded:f32:256", "empty:f32:256", "i32:16", "--json"]  # fmt: skip
+    words = [str(RECORDED / "matmul_tile16.ptx"), "--grid", "1", "--block", "16,16", "--json"]
+    words += ["--arg", "recorded:f32:256", "recorded:f32:256", "empty:f32:256", "i32:16"]
     counts = []
     for more in ([], ["--as-written"]):
         _, said = run(capsys, *words, *more)

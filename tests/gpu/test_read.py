@@ -59,7 +59,7 @@ def test_debug_directives_and_comments_say_nothing():
         ("@%r1 bra L; L:", "line 5: %r1 is no predicate"),
         ("\nbra nowhere;", "line 6: no label nowhere"),
         ("mov.u32 %r1, §;", "line 5: '§' has no meaning in PTX"),
-        ("mov.u32 %r1, ;", "an operand is expected, and ';' stands there"),
+        ("mov.u32 [%r1], {;", "an operand is expected, and ';' stands there"),
         ("{ mov.u32 %r1, 4;", "the text ends in the middle"),
     ],
 )
