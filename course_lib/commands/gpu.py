@@ -43,9 +43,7 @@ def sizes(words: str) -> tuple[int, ...]:
 
 def arguments(sub: ArgumentParser) -> None:
     """Add what this command understands."""
-    sub.add_argument(
-        "file", metavar="KERNEL.ptx", help="PTX of nvcc, clang, Triton, or ours"
-    )
+    sub.add_argument("file", metavar="KERNEL.ptx", help="PTX of nvcc, clang, Triton, or ours")
     sub.add_argument("--grid", type=sizes, required=True, metavar="X[,Y[,Z]]", help="blocks")
     sub.add_argument("--block", type=sizes, required=True, metavar="X[,Y[,Z]]",
                      help="threads of a block")  # fmt: skip
@@ -55,9 +53,7 @@ def arguments(sub: ArgumentParser) -> None:
     sub.add_argument("--dynamic", type=number(0), default=0, metavar="BYTES",
                      help="of .extern .shared memory")  # fmt: skip
     sub.add_argument("--counters", action="store_true", help="count, and show each line's counts")
-    sub.add_argument(
-        "--races", action="store_true", help="look for races (status 1 if any)"
-    )
+    sub.add_argument("--races", action="store_true", help="look for races (status 1 if any)")
     sub.add_argument("--as-written", action="store_true", help="do not merge shared loads")
     sub.add_argument("-o", "--output", metavar="FILE", help="write the counts as .html or .txt")
 
