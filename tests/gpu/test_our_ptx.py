@@ -54,7 +54,7 @@ def launched(step, program, values):
     target = program.owner(step.writes)
     size = program.types[target].nbytes
     for n, body in enumerate(bodies_of(step.kernel)):
-        threads = math.prod(loop.extent for loop in threads_of(body)[0])
+        threads = math.prod(loop.extent or 1 for loop in threads_of(body)[0])
         symbol = step.kernel.name if n == 0 else f"{step.kernel.name}_{n}"
         given = [values[program.owner(name)] for name in step.reads]
         out = values[target] if n else Empty(size)

@@ -50,5 +50,5 @@ def test_our_own_ptx_is_ptx(processor):
 
 
 def test_what_is_no_ptx_is_refused_in_its_words():
-    with pytest.raises(PtxasError, match="Parsing error|syntax error"):
+    with pytest.raises(PtxasError, match="line 4; error"):
         ptxas(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { what; }")
