@@ -23,6 +23,7 @@ from course_lib.files import read_text
 from course_lib.gpu.arguments import FORMS, argument
 from course_lib.gpu.count.counters import Counters
 from course_lib.gpu.count.pages import counted, one_below_the_other, totals
+from course_lib.gpu.count.pictures import FirstAccess, accesses
 from course_lib.gpu.count.races import Races
 from course_lib.gpu.ptx.merging import merge_shared_loads
 from course_lib.gpu.ptx.read import read
@@ -63,9 +64,9 @@ def gpu(options: Namespace) -> Result:
     entry = read(read_text(options.file)).entry(options.entry)
     if not options.as_written:
         entry = merge_shared_loads(entry, Kernel(entry, options.dynamic).places)
-    counters, races = Counters(), Races()
+    counters, races, first = Counters(), Races(), FirstAccess()
     counting = options.counters or options.json or options.output is not None
-    watches = [*([counters] if counting else []), *([races] if options.races else [])]
+    watches = [*([counters, first] if counting else []), *([races] if options.races else [])]
     run = launch(entry, options.grid, options.block, [argument(words) for words in options.arg],
                  watches, options.dynamic)  # fmt: skip
     data: dict[str, Any] = {
@@ -81,7 +82,8 @@ def gpu(options: Namespace) -> Result:
     status = int(options.races and bool(races.found))
     if options.output is not None:
         title = f"{entry.name}, {told(options.grid)} blocks of {told(options.block)} threads"
-        page = one_below_the_other(title, totals(counters), counted(entry, counters))
+        walk = [accesses(entry, first)] if first.found else []
+        page = one_below_the_other(title, totals(counters), *walk, counted(entry, counters))
         written = shown(page, "the counts", data, options)
         return Result(written.text, written.data, status)
     parts = [_in_words(data)]
