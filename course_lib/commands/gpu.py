@@ -25,6 +25,7 @@ from course_lib.gpu.count.counters import Counters
 from course_lib.gpu.count.pages import counted, one_below_the_other, totals
 from course_lib.gpu.count.pictures import FirstAccess, accesses
 from course_lib.gpu.count.races import Races
+from course_lib.gpu.count.stepping import FirstWarp, steps
 from course_lib.gpu.ptx.merging import merge_shared_loads
 from course_lib.gpu.ptx.read import read
 from course_lib.gpu.simt.kernel import Kernel
@@ -55,6 +56,8 @@ def arguments(sub: ArgumentParser) -> None:
                      help="of .extern .shared memory")  # fmt: skip
     sub.add_argument("--counters", action="store_true", help="count, and show each line's counts")
     sub.add_argument("--races", action="store_true", help="look for races (status 1 if any)")
+    sub.add_argument("--step", type=number(1), nargs="?", const=100, metavar="N",
+                     help="the first warp's first N instructions, one by one (100)")  # fmt: skip
     sub.add_argument("--as-written", action="store_true", help="do not merge shared loads")
     sub.add_argument("-o", "--output", metavar="FILE", help="write the counts as .html or .txt")
 
@@ -64,11 +67,12 @@ def gpu(options: Namespace) -> Result:
     entry = read(read_text(options.file)).entry(options.entry)
     if not options.as_written:
         entry = merge_shared_loads(entry, Kernel(entry, options.dynamic).places)
-    counters, races, first = Counters(), Races(), FirstAccess()
+    counters, races, first, warp = Counters(), Races(), FirstAccess(), FirstWarp(options.step or 1)
     counting = options.counters or options.json or options.output is not None
-    watches = [*([counters, first] if counting else []), *([races] if options.races else [])]
-    run = launch(entry, options.grid, options.block, [argument(words) for words in options.arg],
-                 watches, options.dynamic)  # fmt: skip
+    asked = {counters: counting, first: counting, races: options.races, warp: options.step}
+    watches = [watch for watch, wanted in asked.items() if wanted]
+    arguments = [argument(words) for words in options.arg]
+    run = launch(entry, options.grid, options.block, arguments, watches, options.dynamic)
     data: dict[str, Any] = {
         "entry": entry.name,
         "grid": list(options.grid),
@@ -80,16 +84,17 @@ def gpu(options: Namespace) -> Result:
     if options.races:
         data["races"] = [str(race) for race in races.found]
     status = int(options.races and bool(races.found))
+    walk = [steps(entry, warp)] if options.step else []
     if options.output is not None:
         title = f"{entry.name}, {told(options.grid)} blocks of {told(options.block)} threads"
-        walk = [accesses(entry, first)] if first.found else []
-        page = one_below_the_other(title, totals(counters), *walk, counted(entry, counters))
+        wants = [accesses(entry, first)] if first.found else []
+        lines = counted(entry, counters)
+        page = one_below_the_other(title, totals(counters), *wants, *walk, lines)
         written = shown(page, "the counts", data, options)
         return Result(written.text, written.data, status)
-    parts = [_in_words(data)]
-    parts += [str(totals(counters)), str(counted(entry, counters))] if options.counters else []
-    parts += [_races(races)] if options.races else []
-    return Result("\n\n".join(parts), data, status)
+    tables = [totals(counters), counted(entry, counters)] if options.counters else []
+    said = [_races(races)] if options.races else []
+    return Result("\n\n".join([_in_words(data), *map(str, tables + walk), *said]), data, status)
 
 
 def _arrays(run: Run) -> list[dict[str, Any] | None]:

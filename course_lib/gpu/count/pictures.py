@@ -4,7 +4,7 @@
     launch(entry, grid, block, arguments, watches=[watch])
     accesses(entry, watch)      a stepper: each load and store, as the first warp does it
 
-Next room: `pages.py`.
+Next room: `stepping.py`.
 """
 
 from __future__ import annotations

@@ -136,6 +136,7 @@ class _Machine:
         self.alive = wave.exist.copy()
         self.waiting = np.zeros(wave.count, bool)
         self.stack = Stack(wave.count)
+        self.stepping = [watch for watch in wave.watches if watch.stepping]
 
     def run(self) -> None:
         while True:
@@ -175,12 +176,23 @@ class _Machine:
         for watch in self.wave.watches:
             watch.piece(frame, number)
         with np.errstate(all="ignore"):
-            for _, step in self.kernel.steps[number]:
-                step(frame)
+            if self.stepping:
+                self._step_by_step(piece, frame, number)
+            else:
+                for _, step in self.kernel.steps[number]:
+                    step(frame)
         frame.keep(self.kernel.keeps[number])
         if whole:
             warps = np.flatnonzero(self.at == number)
         self._go_on(piece, self.kernel.entry.instructions[piece.stop - 1], frame, warps, number)
+
+    def _step_by_step(self, piece: Any, frame: Frame, number: int) -> None:
+        steps = dict(self.kernel.steps[number])
+        for instruction in range(piece.start, piece.stop):
+            if instruction in steps:
+                steps[instruction](frame)
+            for watch in self.stepping:
+                watch.instruction(frame, instruction)
 
     def _go_on(self, piece: Any, last: Instruction, frame: Frame, warps: Array, number: int
                ) -> None:  # fmt: skip

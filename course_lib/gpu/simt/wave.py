@@ -60,11 +60,16 @@ class Watch:
     """Whoever looks on while a kernel runs: counters, a finder of races, a stepper. Is told of what
     happens, in the order in which it does; every method does nothing here."""
 
+    stepping = False  # is it to be told of each instruction?
+
     def begin(self, kernel: Kernel, shape: Shape, memories: dict[str, Memory]) -> None:
         """A launch begins."""
 
     def piece(self, frame: Frame, number: int) -> None:
         """These warps do this piece."""
+
+    def instruction(self, frame: Frame, number: int) -> None:
+        """These warps have done this instruction."""
 
     def access(self, frame: Frame, number: int, kind: str, space: str, address: Array, place: Array,
                nbytes: int, lanes: Array | None) -> None:  # fmt: skip
