@@ -3,6 +3,7 @@
     isl.py       finds the order of the iterations itself
     gxx.py       compiles C++
     icarus.py    runs Verilog
+    ptxas.py     assembles PTX, and says how many registers it needs
     steps.py     how far apart two engines are on a model of integers
     cluster.py   the way to other machines, with Dask
 

@@ -5,7 +5,7 @@
 
 Optional: `installed()` is False where iverilog is missing. It runs in a folder of its own, which is
 removed afterwards. Verilog that somebody types can open files and never end: there is a limit of
-time, but no sandbox. Next room: `cluster.py`.
+time, but no sandbox. Next room: `ptxas.py`.
 """
 
 from __future__ import annotations
