@@ -1,0 +1,196 @@
+"""Gradescope's zip in a clean root: unpacked, set up and run by its own two scripts.
+
+    setup.sh         ->  apt-get and uv are stand-ins here: they write down what they are asked for,
+                         and lend the packages of this environment, read-only, instead of
+                         downloading 2 GB. Everything else in the script runs.
+    run_autograder   ->  runs as it is, for one submission after the other
+
+Two roots are tried. In one, root may do everything, and bubblewrap works inside it. The other
+allows what Docker allows a container's root by default: there bubblewrap cannot make a namespace,
+and the code of students runs as a user that nobody else is. A container of Gradescope's itself was
+not tried: that needs an account.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.edition.contents import COURSE, notebook_bytes
+from autograder.edition.sources import sources
+from autograder.grading.platforms.bundle import contained
+from autograder.grading.platforms.single import Settings
+
+from .conftest import DOCKER, VENV, Root
+
+TOUR = sources(COURSE / "notebooks", 0)[0]
+WRONG = """
+@implements("u00.intensity")
+def intensity(images, inputs, outputs):
+    return 1.0
+"""
+ENDLESS = """
+@implements("u00.intensity")
+def intensity(images, inputs, outputs):
+    while True:
+        pass
+"""
+# What it could do goes into the message of its error, which is what its owner reads.
+HOSTILE = """
+import os
+from pathlib import Path
+from autograder import implements
+
+def tried():
+    yield "user", lambda: os.getuid()
+    for name in ("results/results.json", "run_autograder", "submission/x", "source/course/x"):
+        yield f"write {name}", lambda: Path("/autograder", name).write_text('{"score": 100}')
+    for name in ("source/settings.json", "source/course/autograder/units/u00/hidden.py",
+                 "submission/notebook.ipynb", "submission_metadata.json", "results/results.json"):
+        yield f"read {name}", lambda: len(Path("/autograder", name).read_bytes())
+    for number in filter(str.isdecimal, os.listdir("/proc")):
+        words = Path("/proc", number, "cmdline")
+        yield f"environment of {number}", lambda: words.with_name("environ").read_bytes()[:40]
+        yield f"seed of {number}", lambda: b"4242" in words.read_bytes() and words.read_bytes()
+
+def outcome(action):
+    try:
+        return action()
+    except Exception as error:
+        return type(error).__name__
+
+@implements("u00.intensity")
+def intensity(images, inputs, outputs):
+    raise ValueError(repr([(what, outcome(action)) for what, action in tried()]))
+"""
+SETUP = {
+    "apt-get": 'echo "apt-get $*" >> /opt/asked',
+    "python3": 'echo "python3 $*" >> /opt/asked; mkdir -p /opt/uv/bin; cp /stubs/uv /opt/uv/bin/uv;'
+    " cp /stubs/pip /opt/uv/bin/python",
+    "pip": 'echo "python $*" >> /opt/asked',
+    "uv": 'echo "uv $*" >> /opt/asked; if [ "$2" = find ]; then echo /stubs/python; fi',
+    "python": f'echo "python $*" >> /opt/asked; test -f "$1" && ln -s {VENV} /opt/course',
+}
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip of unit 0, as the command writes it, for a class with a secret."""
+    folder = tmp_path_factory.mktemp("bundle")
+    (folder / "course.toml").write_text('secret = "grey llamas"\n')
+    words = ["gradescope", "--unit", "0", "--into", str(folder), "--minutes", "1"]
+    assert main([*words, "--course", str(folder / "course.toml")]) == 0
+    return folder / "u00_tour.zip"
+
+
+@pytest.fixture
+def container(bundle: Path, clean_root: Callable[..., Root], tmp_path: Path) -> Callable:
+    """container(caps): as Gradescope builds it: the zip unpacked, setup.sh run."""
+
+    def build(**options: Any) -> Root:
+        root = clean_root(tmp_path / "root", stubs=SETUP, **options)
+        source = root.at("/autograder/source")
+        shutil.unpack_archive(bundle, source)
+        for info in zipfile.ZipFile(bundle).infolist():
+            (source / info.filename).chmod(info.external_attr >> 16)
+        done = root.run("/autograder/source/setup.sh")
+        assert done.returncode == 0, done.stderr
+        shutil.copy(source / "run_autograder", root.at("/autograder"))
+        return root
+
+    return build
+
+
+@pytest.fixture
+def grade(notebook: Callable[..., bytes]) -> Callable[..., dict[str, Any]]:
+    """grade(root, code or the bytes of a file) -> results.json, as students see it or not."""
+
+    def run(root: Root, handed_in: str | bytes) -> dict[str, Any]:
+        data = notebook(handed_in) if isinstance(handed_in, str) else handed_in
+        for name in ("submission", "results"):
+            shutil.rmtree(root.at(f"/autograder/{name}"), ignore_errors=True)
+            root.at(f"/autograder/{name}").mkdir()
+        root.at("/autograder/submission/notebook.ipynb").write_bytes(data)
+        root.at("/autograder/submission_metadata.json").write_text('{"users": []}')
+        done = root.run("/autograder/run_autograder")
+        assert "ended with status 0" in done.stdout, done.stdout + done.stderr
+        results = json.loads(root.at("/autograder/results/results.json").read_text())
+        valid(results)
+        return results
+
+    return run
+
+
+def valid(results: dict[str, Any]) -> None:
+    """Is it what "Autograder Specifications" describes, and nothing else?"""
+    formats = {"text", "html", "simple_format", "md", "ansi"}
+    seen = {"hidden", "after_due_date", "after_published", "visible"}
+    known = {"score", "execution_time", "output", "output_format", "test_output_format", "tests",
+             "test_name_format", "visibility", "stdout_visibility", "extra_data"}  # fmt: skip
+    of_test = {"score": float, "max_score": float, "status": str, "name": str, "number": str,
+               "output": str, "tags": list, "visibility": str}  # fmt: skip
+    assert results.keys() <= known and isinstance(results["score"], float)
+    assert {value for key, value in results.items() if key.endswith("format")} <= formats
+    assert results["stdout_visibility"] == "hidden" and isinstance(results["output"], str)
+    for test in results["tests"]:
+        assert test.keys() <= of_test.keys() and test["visibility"] in seen
+        assert all(isinstance(value, of_test[key]) for key, value in test.items())
+        assert test.get("status") in (None, "passed", "failed")
+    scores = [test["score"] for test in results["tests"] if "score" in test]
+    assert sum(scores) == results["score"], "Gradescope's total is the sum of what it shows"
+
+
+def test_where_bubblewrap_works(container, grade):
+    root = container()
+    right = grade(root, notebook_bytes(TOUR, solutions=True))
+    assert right["score"] == 10 and right["extra_data"]["sandbox"] == "bubblewrap as nobody"
+    passed = [test["name"] for test in right["tests"] if test.get("status") == "passed"]
+    assert len(passed) == 5 and passed[0] == "u00.intensity: passed"
+    (words,) = (test for test in right["tests"] if "status" not in test)
+    assert words["name"].startswith("u00.batch: read and graded") and "score" not in words
+
+    wrong = grade(root, WRONG)
+    first = wrong["tests"][0]
+    assert wrong["score"] == 0 and first["status"] == "failed" and first["score"] == 0
+    assert "4 times too large" in first["output"] and "**A case" in first["output"]
+    assert "```text" in first["output"] and '`hint("u00.intensity")`' in first["output"]
+
+    broken = grade(root, b'{"cells": [')
+    (only,) = broken["tests"]
+    assert broken["score"] == 0 and only["status"] == "failed" and ".ipynb" in only["output"]
+
+    endless = grade(root, ENDLESS)
+    assert endless["tests"][0]["name"] == "u00.intensity: timed out" and endless["score"] == 0
+
+    told = grade(root, HOSTILE)["tests"][0]["output"]
+    assert "seed of 1" in told and "'user', 0" not in told
+    assert got_at(told) == []
+
+
+def test_where_docker_allows_no_namespace(container, grade):
+    root = container(caps=DOCKER)
+    results = grade(root, HOSTILE)
+    told = results["tests"][0]["output"]
+    assert results["extra_data"]["sandbox"] == "plain process as nobody" and results["score"] == 0
+    assert "every user of the machine may read" in results["extra_data"]["unprotected"]
+    assert "seed of 1" in told and "'user', 0" not in told
+    assert got_at(told) == []
+    asked = root.at("/opt/asked").read_text()
+    assert "apt-get install -y --no-install-recommends bubblewrap" in asked
+    assert "python course/scripts/setup_env.py --venv /opt/course" in asked
+
+
+def got_at(told: str) -> list[str]:
+    """What the hostile code got at: everything whose outcome is not an error."""
+    pairs = re.findall(r"\('((?:read|write|environment|seed) [^']*)', ([^)]*)\)", told)
+    assert len(pairs) > 10, told
+    denied = [f"'{error}'" for error in ("PermissionError", "FileNotFoundError", "OSError")]
+    return [f"{what}: {outcome}" for what, outcome in pairs if outcome not in (*denied, "False")]
