@@ -11,7 +11,7 @@
     python -m autograder minutes --unit 2                              how long it takes, estimated
     python -m autograder status --course course                        a learner's: how far they are
     python -m autograder gradescope --unit 2 --into build/gradescope   Gradescope's autograder
-    python -m autograder jobs --unit 2 --for gitlab --into template    a job for a repository
+    python -m autograder jobs --unit 2 --for gitlab ...                our grader as a job
 
 `--unit u07_lab_matmul` names a lab beside unit 7; `--unit 7` is the unit without its labs.
 

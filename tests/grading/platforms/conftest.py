@@ -33,7 +33,7 @@ class Root:
 
     folder: Path
     caps: tuple[str, ...] = ("ALL",)
-    folders: tuple[str, ...] = ("/autograder", "/opt", "/root")
+    folders: tuple[str, ...] = ("/autograder", "/opt")
     stubs: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -61,11 +61,13 @@ class Root:
                 bwrap += ["--ro-bind", place, place]
         for name in self.folders:
             bwrap += ["--bind", str(self.at(name)), name]
-        for place in (sys.base_prefix, str(VENV)):
-            bwrap += ["--ro-bind", place, place]
+        for place in (Path(sys.base_prefix), VENV):
+            for outer in reversed(place.parents[:-1]):  # any user may go through
+                bwrap += ["--perms", "0755", "--dir", str(outer)]
+            bwrap += ["--ro-bind", str(place), str(place)]
         if self.stubs:
             bwrap += ["--ro-bind", str(self.folder / "stubs"), "/stubs"]
-        seen = {"PATH": "/stubs:/usr/bin:/bin", "HOME": "/root", "LANG": "C.UTF-8", **variables}
+        seen = {"PATH": "/stubs:/usr/bin:/bin", "HOME": "/nowhere", "LANG": "C.UTF-8", **variables}
         return subprocess.run(
             [*bwrap, "--chdir", "/autograder", *command],
             env=seen, capture_output=True, text=True, check=False,

@@ -43,33 +43,40 @@ def intensity(images, inputs, outputs):
     while True:
         pass
 """
-# What it could do goes into the message of its error, which is what its owner reads.
+# What it got at goes into the message of its error, which is what its owner reads.
 HOSTILE = """
 import os
 from pathlib import Path
 from autograder import implements
 
+HERE = Path("/autograder")
+
 def tried():
-    yield "user", lambda: os.getuid()
     for name in ("results/results.json", "run_autograder", "submission/x", "source/course/x"):
-        yield f"write {name}", lambda: Path("/autograder", name).write_text('{"score": 100}')
+        yield f"write {name}", lambda: HERE.joinpath(name).write_text('{"score": 100}')
     for name in ("source/settings.json", "source/course/autograder/units/u00/hidden.py",
                  "submission/notebook.ipynb", "submission_metadata.json", "results/results.json"):
-        yield f"read {name}", lambda: len(Path("/autograder", name).read_bytes())
+        yield f"read {name}", lambda: HERE.joinpath(name).read_bytes()
     for number in filter(str.isdecimal, os.listdir("/proc")):
-        words = Path("/proc", number, "cmdline")
-        yield f"environment of {number}", lambda: words.with_name("environ").read_bytes()[:40]
-        yield f"seed of {number}", lambda: b"4242" in words.read_bytes() and words.read_bytes()
+        place = Path("/proc", number)
+        yield f"seed in {number}", lambda: b"seed" in place.joinpath("cmdline").read_bytes()
+        if int(number) != os.getpid():
+            yield f"environment of {number}", lambda: place.joinpath("environ").read_bytes()
+            yield f"memory of {number}", lambda: place.joinpath("mem").open("r+b")
+            yield f"kill {number}", lambda: os.kill(int(number), 9) or True
+    yield "be root", lambda: os.setuid(0) or True
 
 def outcome(action):
     try:
-        return action()
-    except Exception as error:
-        return type(error).__name__
+        return bool(action())
+    except OSError:
+        return False
 
 @implements("u00.intensity")
 def intensity(images, inputs, outputs):
-    raise ValueError(repr([(what, outcome(action)) for what, action in tried()]))
+    outcomes = [(what, outcome(action)) for what, action in tried()]
+    got = [what for what, done in outcomes if done]
+    raise ValueError(f"user {os.getuid()} tried {len(outcomes)} things and got {got}")
 """
 SETUP = {
     "apt-get": 'echo "apt-get $*" >> /opt/asked',
@@ -85,7 +92,7 @@ SETUP = {
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The zip of unit 0, as the command writes it, for a class with a secret."""
     folder = tmp_path_factory.mktemp("bundle")
-    (folder / "course.toml").write_text('secret = "grey llamas"\n')
+    (folder / "course.toml").write_text('secret = "turquoise okapis"\n')
     words = ["gradescope", "--unit", "0", "--into", str(folder), "--minutes", "1"]
     assert main([*words, "--course", str(folder / "course.toml")]) == 0
     return folder / "u00_tour.zip"
@@ -170,27 +177,48 @@ def test_where_bubblewrap_works(container, grade):
     endless = grade(root, ENDLESS)
     assert endless["tests"][0]["name"] == "u00.intensity: timed out" and endless["score"] == 0
 
-    told = grade(root, HOSTILE)["tests"][0]["output"]
-    assert "seed of 1" in told and "'user', 0" not in told
-    assert got_at(told) == []
+    assert got_at(grade(root, HOSTILE)) == []
 
 
 def test_where_docker_allows_no_namespace(container, grade):
     root = container(caps=DOCKER)
     results = grade(root, HOSTILE)
-    told = results["tests"][0]["output"]
     assert results["extra_data"]["sandbox"] == "plain process as nobody" and results["score"] == 0
     assert "every user of the machine may read" in results["extra_data"]["unprotected"]
-    assert "seed of 1" in told and "'user', 0" not in told
-    assert got_at(told) == []
+    assert got_at(results) == []
     asked = root.at("/opt/asked").read_text()
     assert "apt-get install -y --no-install-recommends bubblewrap" in asked
     assert "python course/scripts/setup_env.py --venv /opt/course" in asked
 
 
-def got_at(told: str) -> list[str]:
-    """What the hostile code got at: everything whose outcome is not an error."""
-    pairs = re.findall(r"\('((?:read|write|environment|seed) [^']*)', ([^)]*)\)", told)
-    assert len(pairs) > 10, told
-    denied = [f"'{error}'" for error in ("PermissionError", "FileNotFoundError", "OSError")]
-    return [f"{what}: {outcome}" for what, outcome in pairs if outcome not in (*denied, "False")]
+def got_at(results: dict[str, Any]) -> list[str]:
+    """What the hostile code got at, which must have run, and as somebody else than root."""
+    told = re.search(r"user (\d+) tried (\d+) things and got (.*)", results["tests"][0]["output"])
+    assert told and int(told[1]) > 60_000 and int(told[2]) > 10, results["tests"][0]["output"]
+    return json.loads(told[3].replace("'", '"'))
+
+
+def test_where_nobody_else_can_be_had_nothing_runs(container, bundle, notebook):
+    root = container(caps=("DAC_OVERRIDE", "FOWNER"))
+    (root.at("/autograder/submission")).mkdir()
+    (root.at("/autograder/results")).mkdir()
+    root.at("/autograder/submission/notebook.ipynb").write_bytes(notebook(WRONG))
+    done = root.run("/autograder/run_autograder")
+    assert "ended with status 1" in done.stdout and "Nothing was run" in done.stderr
+    results = json.loads(root.at("/autograder/results/results.json").read_text())
+    valid(results)
+    assert results["score"] == 0 and results["output"].startswith("Nothing was graded")
+
+
+def test_the_zip_holds_what_it_needs_and_is_always_the_same(bundle):
+    with zipfile.ZipFile(bundle) as archive:
+        names = archive.namelist()
+        settings = json.loads(archive.read("settings.json"))
+    assert {"setup.sh", "run_autograder", "settings.json", "nothing.json"} < set(names)
+    assert "course/autograder/units/u00/hidden.py" in names and "course/constraints.txt" in names
+    tops = {name.split("/")[1] for name in names if name.count("/") > 1}
+    assert tops == {"course_lib", "autograder", "lessons", "notebooks", "scripts"}, "no class, no git"
+    assert settings["unit"] == "u00" and settings["seed"] > 0 and settings["minutes"] == 1
+    again = {name for name, _ in contained(Settings("u00"))}
+    assert again == set(names)
+    assert not any("okapis" in str(data) for _, data in contained(Settings("u00")))
