@@ -41,8 +41,8 @@ def gradescope(report: Report) -> dict[str, Any]:
     tests = [] if report.is_ungradable else _tests(report)
     if report.is_ungradable:
         why = "\n\n".join(map(escaped, (*report.notes, WHAT_TO_DO)))
-        tests = [{"name": NO_FILE, "number": "1", "status": "failed", "score": 0.0,
-                  "max_score": float(report.possible), "output": why, "visibility": VISIBLE}]  # fmt: skip
+        points = {"score": 0.0, "max_score": float(report.possible), "status": "failed"}
+        tests = [{"name": NO_FILE, "number": "1", "output": why, "visibility": VISIBLE, **points}]
     return {
         "score": 0.0 if report.is_ungradable else float(report.earned),
         "output": _above(report),

@@ -103,7 +103,9 @@ def one(options: Any) -> int:
         os.environ["COURSE_SANDBOX"] = "account"
     if not (options.settings or options.unit):
         raise ValueError("say which unit: --unit 2, or --settings FILE")
-    settings = Settings.read(options.settings) if options.settings else Settings(options.unit, minutes=options.minutes)
+    settings = Settings(options.unit, minutes=options.minutes)
+    if options.settings:
+        settings = Settings.read(options.settings)
     report = grade_one(options.submission, settings)
     if options.gradescope:
         write_results(gradescope(report), options.gradescope)

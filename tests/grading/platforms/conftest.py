@@ -1,7 +1,7 @@
 """A machine with nothing of ours on it, made by bubblewrap, and notebooks for unit 0.
 
-    root = clean_root(tmp_path, caps=DOCKER)
-    root.run("bash", "/autograder/source/setup.sh")
+root = clean_root(tmp_path, caps=DOCKER)
+root.run("bash", "/autograder/source/setup.sh")
 """
 
 from __future__ import annotations

@@ -217,7 +217,9 @@ def test_the_zip_holds_what_it_needs_and_is_always_the_same(bundle):
     assert {"setup.sh", "run_autograder", "settings.json", "nothing.json"} < set(names)
     assert "course/autograder/units/u00/hidden.py" in names and "course/constraints.txt" in names
     tops = {name.split("/")[1] for name in names if name.count("/") > 1}
-    assert tops == {"course_lib", "autograder", "lessons", "notebooks", "scripts"}, "no class, no git"
+    assert tops == {"course_lib", "autograder", "lessons", "notebooks", "scripts"}, (
+        "no class, no git"
+    )
     assert settings["unit"] == "u00" and settings["seed"] > 0 and settings["minutes"] == 1
     again = {name for name, _ in contained(Settings("u00"))}
     assert again == set(names)

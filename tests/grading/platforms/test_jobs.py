@@ -196,7 +196,9 @@ def test_no_job_of_a_students_repository_has_a_secret(course):
         assert b"pull_request_target" not in content
 
 
-@pytest.mark.parametrize("bad", ['x"; rm -rf ~', "a b", "$(id)", "`id`", "-x", "", "a\nb", "${{ x }}"])
+@pytest.mark.parametrize(
+    "bad", ['x"; rm -rf ~', "a b", "$(id)", "`id`", "-x", "", "a\nb", "${{ x }}"]
+)
 def test_an_address_is_an_address_and_no_command(bad):
     with pytest.raises(ValueError, match="letters, digits"):
         job_file("github", "u00", bad, "v1")

@@ -49,7 +49,9 @@ BONUS = Verdict("u02.every_pass", PASSED, 1, 1.0, further=True)
 
 
 def report(*verdicts: Verdict, **more: Any) -> Report:
-    return replace(Report("u02_rewrites", 2, "a" * 64, "b" * 64, 77, "bubblewrap", verdicts), **more)
+    return replace(
+        Report("u02_rewrites", 2, "a" * 64, "b" * 64, 77, "bubblewrap", verdicts), **more
+    )
 
 
 EVERYTHING = report(RIGHT, HIDDEN, FEW, WORDS, BONUS, notes=("2 files answer <b>this</b>",))
@@ -79,7 +81,9 @@ def test_the_points_that_are_said_do_not_give_away_the_one_right_answer():
         results = gradescope(report(RIGHT, guessed))
         assert results["score"] == 3 + earned, "the teacher's"
         assert "3 of 3 points" in results["output"] and "2 more are judged" in results["output"]
-    one, other = (report(RIGHT, replace(FEW, kind=k, earned=e)) for k, e in ((WRONG, 0), (PASSED, 2)))
+    one, other = (
+        report(RIGHT, replace(FEW, kind=k, earned=e)) for k, e in ((WRONG, 0), (PASSED, 2))
+    )
     assert at_once(gradescope(one)) == at_once(gradescope(other))
     assert summary(one) == summary(other) and told(one) == told(other)
     assert classroom(one) == classroom(other)
