@@ -23,7 +23,7 @@ SENTENCES = ("", "Stuck?", "The specification says")  # headings above words, no
 def as_markdown(verdict: Verdict) -> str:
     """All that the verdict says below its headline."""
     if verdict.kind == PASSED:
-        return inline("; ".join(verdict.tried))
+        return inline(f"Tried: {'; '.join(verdict.tried)}" if verdict.tried else "")
     return "\n\n".join(_section(heading, text) for heading, text in sections(verdict))
 
 

@@ -146,11 +146,11 @@ def _above(report: Report) -> str:
         return f"**{NO_POINTS_YET}**"
     shown = [v for v in report.verdicts if v.earned is not None and not is_closed(v)]
     later = [v for v in report.verdicts if v.earned is not None and is_closed(v)]
-    earned = sum(v.earned or 0.0 for v in shown)
+    earned = sum(v.earned or 0.0 for v in shown if not v.further)
     most = sum(v.points for v in shown if not v.further)
-    sentences = [f"**{earned:g} of {most:g} points** for what is judged at once."]
-    if bonus := sum(v.earned or 0.0 for v in shown if v.further):
-        sentences[0] = sentences[0].replace("points**", f"points**, {bonus:g} of them a bonus,")
+    bonus = sum(v.earned or 0.0 for v in shown if v.further)
+    more = f" and a bonus of {bonus:g}" if bonus else ""
+    sentences = [f"**{earned:g} of {most:g} points{more}** for what is judged at once."]
     if later:
         most = sum(v.points for v in later)
         sentences.append(f"{most:g} more are judged, and shown when the grades are published.")
