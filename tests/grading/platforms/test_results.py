@@ -138,7 +138,13 @@ def test_a_file_that_cannot_be_graded_says_what_to_hand_in():
     "````text\n# big", "[here](javascript:alert(1)) ![x](http://a.b/c)", "`a` ``` `<b>`",
 ])  # fmt: skip
 def test_what_a_student_prints_does_nothing(evil: str):
-    fields = {"problem": evil, "error": evil, "printed": evil, "got": evil, "spec": evil}
+    fields: dict[str, Any] = {
+        "problem": evil,
+        "error": evil,
+        "printed": evil,
+        "got": evil,
+        "spec": evil,
+    }
     for kind in (WRONG, CRASHED):
         text = as_markdown(Verdict("passes.dce", kind, 3, expected="x", **fields))
         page = MarkdownIt("commonmark", {"html": True}).render(text)
