@@ -5,7 +5,8 @@
 Under bubblewrap: no network, own process ids (nothing survives), read-only files, and of those only
 Python, its packages and what is mounted by name; the course, and what `hide` was told, never.
 Elsewhere a plain process, which has to be asked for: COURSE_SANDBOX=none. Started by root, the
-child becomes a user of its own before it runs anything.
+child becomes a user of its own before it runs anything; COURSE_SANDBOX=account takes that where
+bubblewrap does not work, and nothing less (grading/platforms: a container that is root's alone).
 
 Next room: running.py, the process as its owner sees it.
 """
