@@ -164,9 +164,10 @@ def test_github_without_classroom_runs_the_same_steps(job):
 
 def test_gitlab_keeps_the_result(job, shell, handed_in):
     grading = job("gitlab")["grade"]
+    assert grading["variables"]["GRADING"] == "/opt/grading"
     (handed_in / "u00_tour" / "u00_tour.ipynb").write_text("<<<<<<< HEAD")
     for line in [*grading["before_script"], *grading["script"]]:
-        shell(handed_in, line)
+        shell(handed_in, line, GRADING=str(handed_in.parent / "grading"))
     (kept,) = grading["artifacts"]["paths"]
     assert grading["artifacts"]["when"] == "always"
     assert "cannot be graded" in (handed_in / kept).read_text()
