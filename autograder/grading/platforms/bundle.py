@@ -40,7 +40,7 @@ DATE = (1980, 1, 1, 0, 0, 0)
 PART = 0.9  # of the minutes: then the grader is stopped, before Gradescope stops everything
 SAYS = """\
 {path}: upload it as the autograder of {name}
-Autograder points: {points:g} (and {bonus:g} of a bonus, which come on top)
+Autograder points: {points:g}{bonus}
 {by_hand}Timeout in minutes: {minutes:g}
 It holds every answer and hidden check: for Gradescope, and for no student."""
 BY_HAND = "Answered in words, {words:g} points: manual grading, with a question for {names}\n"
@@ -95,9 +95,10 @@ def said(source: Source, settings: Settings, path: Path) -> str:
     words = [entry for entry in asked if entry.kind == "explain"]
     judged = [entry for entry in asked if entry.kind != "explain"]
     names = ", ".join(f"{entry.name} ({entry.points:g})" for entry in words)
+    more = sum(entry.points for entry in judged if entry.further)
     by_hand = BY_HAND.format(words=sum(entry.points for entry in words), names=names)
     return SAYS.format(
         path=path, name=source.name, minutes=settings.minutes, by_hand=by_hand if words else "",
         points=sum(entry.points for entry in judged if not entry.further),
-        bonus=sum(entry.points for entry in judged if entry.further),
+        bonus=f" (and {more:g} of a bonus, which come on top)" if more else "",
     )  # fmt: skip
