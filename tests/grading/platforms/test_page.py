@@ -18,7 +18,7 @@ from autograder.grading.platforms.single import Settings
 
 PAGE = (COURSE / "docs" / "deploy_graders.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-COMMANDS = re.findall(r"^python -m autograder (.+)$", PAGE, re.MULTILINE)
+COMMANDS = re.findall(r"^python -m autograder (.+)$", PAGE.replace("\\\n", " "), re.MULTILINE)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
