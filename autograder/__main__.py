@@ -10,6 +10,8 @@
     python -m autograder facts --unit 2                                its exercises as a table
     python -m autograder minutes --unit 2                              how long it takes, estimated
     python -m autograder status --course course                        a learner's: how far they are
+    python -m autograder gradescope --unit 2 --into build/gradescope   Gradescope's autograder
+    python -m autograder jobs --unit 2 --for gitlab ...                our grader as a job
 
 `--unit u07_lab_matmul` names a lab beside unit 7; `--unit 7` is the unit without its labs.
 
@@ -39,6 +41,7 @@ from autograder.grading.book.releases import due_now
 from autograder.grading.book.roster import read_roster
 from autograder.grading.classroom import ENGINES
 from autograder.grading.grade_class import Job, grade_class
+from autograder.grading.platforms.commands import add_commands
 from autograder.grading.rehearsal import make_class
 from autograder.process.start import SETTING
 from autograder.progress.__main__ import FOLDER, status
@@ -220,6 +223,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_grading(commands, "regrade", _regrade, "grade again: whose points change, and why?")
 
     _add_read(commands)
+    add_commands(commands)
     return parser
 
 

@@ -12,6 +12,7 @@
       changes.csv                      after `regrade`: whose points changed, and why
       reports/u02_rewrites/ada.json    all that is known
       feedback/u02_rewrites/ada.html   for the student
+      feedback/u02_rewrites.moodle.zip  and .canvas.zip: all of it, where the names are theirs
       cache/...                        reports by digest: what did not change is not graded again
 
 Next room: book/entries.py, the lines of the grade book; classroom.py, where they are graded.
@@ -53,13 +54,15 @@ from autograder.grading.book.exports import (
     write_grades,
     write_moodle,
 )
+from autograder.grading.book.groups import shared
 from autograder.grading.book.lateness import download_warning
 from autograder.grading.book.originality import write_originality
-from autograder.grading.book.roster import Person, read_roster
+from autograder.grading.book.roster import Person, participants, read_roster
 from autograder.grading.book.statistics import write_statistics
 from autograder.grading.classroom import grade_all
 from autograder.grading.names import file_name
 from autograder.grading.page import feedback_page
+from autograder.grading.platforms.returned import write_returned
 from autograder.grading.submissions import collect
 from autograder.grading.tasks import Task, tasks
 from autograder.process.branch import slowly
@@ -110,7 +113,9 @@ def grade_class(job: Job) -> int:
         done = _that_the_class_does(assignments, found, course, job)
         found = [task for task in found if task.assignment in done]
         others = tasks(collect(job.against, [a.name for a in done]), done) if job.against else []
-        lines = entries(found, done, course, people, job.submissions, job.seed)
+        known = participants(job.worksheet, people) if job.worksheet else {}
+        lines = entries(found, done, course, people, job.submissions, job.seed, known)
+        lines = shared(lines, course)
         given = _given(job.out / FILE, job.notebooks, people, lines)
         before = _before(job)
         graded = _graded(lines, given, job)
@@ -163,10 +168,13 @@ def _written(
     if job.worksheet and job.unit is not None:
         filled, count = fill_worksheet(job.worksheet, lines, people, course, key_of(job.unit))
         print(f"{filled}: {count} lines filled in")
+    returned = write_returned(lines, course, job.out)
     write_statistics(lines, job.out, _estimates(job) if course.minutes else {})
     write_dashboard(lines, course, datetime.now(UTC), job.out)
     write_originality(lines, sources(job.notebooks), job.out, others)
     print(f"{path}: {len(lines)} rows; feedback in {job.out / 'feedback'}")
+    if returned:
+        print(f"Feedback to upload: {', '.join(map(str, returned))}")
     pages = [job.out / f"{name}.html" for name in ("term", "statistics", "originality")]
     print(f"For you alone: {', '.join(map(str, pages))}")
     times = [e.submitted for e in lines if e.submitted and e.source == "the file's time"]

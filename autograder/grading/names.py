@@ -25,7 +25,7 @@ UTF8 = ("utf-8", "backslashreplace")
 
 def shortened(name: str, assignments: Iterable[str]) -> str:
     """An outer name without the assignment's name and what an LMS appends."""
-    short = re.sub(r"_assignsubmission_(file|onlinetext)_.*$", "", name)
+    short = re.sub(r"_assignsubmission_(file|onlinetext)(_.*)?$", "", name)
     for assignment in sorted(assignments, key=len, reverse=True):
         short = re.sub(rf"[\s_.-]*{re.escape(assignment)}([\s_.-]*\(?\d+\)?)?$", "", short)
     return short.strip() or name

@@ -78,6 +78,17 @@ def collect(place: Path, assignments: Iterable[str] = ()) -> Iterator[Handed]:
     raise ValueError(f"{place} is neither a folder nor a zip")
 
 
+def collect_one(folder: Path, assignment: str) -> list[Handed]:
+    """What one student has handed in: everything in this folder is theirs. What is no notebook is
+    worth a word only where there is no notebook. Raises ValueError where there is no folder."""
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder")
+    blank = Handed(assignment, "the folder", outer=folder.name, short=folder.name)
+    found = sorted(_from_folder(folder, blank, Budget(STUDENT_BYTES)), key=lambda h: h.name)
+    named = [replace(h, name=h.name.removeprefix("the folder/")) for h in found]
+    return [one for one in named if one.data] or named
+
+
 def _collected(
     outers: dict[str, Path | list[zipfile.ZipInfo]],
     files: set[str],

@@ -5,7 +5,8 @@
 Under bubblewrap: no network, own process ids (nothing survives), read-only files, and of those only
 Python, its packages and what is mounted by name; the course, and what `hide` was told, never.
 Elsewhere a plain process, which has to be asked for: COURSE_SANDBOX=none. Started by root, the
-child becomes a user of its own before it runs anything.
+child becomes a user of its own before it runs anything; COURSE_SANDBOX=account takes that where
+bubblewrap does not work, and nothing less (grading/platforms: a container that is root's alone).
 
 Next room: running.py, the process as its owner sees it.
 """
@@ -31,7 +32,16 @@ PACKAGES = Path(sysconfig.get_path("purelib"))
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 BUBBLEWRAP, PLAIN, AS_NOBODY = "bubblewrap", "plain process", " as nobody"
 OURS = ("course_lib", "autograder", "lessons")
-SETTING = "COURSE_SANDBOX"  # "none": without bubblewrap
+SETTING = "COURSE_SANDBOX"  # "none": without bubblewrap; "account": where that fails, as nobody
+OTHER_ACCOUNT = (
+    "Graded without a sandbox, in a process of a user that nobody else is (plain process as "
+    "nobody): a submission could read the files that every user of the machine may read, write "
+    "where every user may, and change nothing else."
+)
+NO_ACCOUNT = (
+    "There is no sandbox: `bwrap` does not work here, and no process can become another user. That "
+    "takes root, and a Python and packages that every user may read. Nothing was run."
+)
 UNPROTECTED = (
     "Graded without a sandbox (plain process): a submission could read and change the files of the "
     "user who graded, other submissions and earlier reports among them, and use the network."
@@ -71,6 +81,8 @@ def mode() -> str:
     if os.environ.get(SETTING) == "none":
         return _plain()
     confined = _confined()
+    if not confined and os.environ.get(SETTING) == "account":
+        return _other_account()
     if not confined:
         raise NoSandbox(MISSING)
     return confined
@@ -82,6 +94,8 @@ def protected(mode: str) -> bool:
 
 def unprotected(mode: str) -> str:
     """What a report says about that mode: nothing, or what it did not protect."""
+    if mode == PLAIN + AS_NOBODY:
+        return OTHER_ACCOUNT
     return UNPROTECTED if mode.startswith(PLAIN) else ""
 
 
@@ -117,6 +131,13 @@ def _confined() -> str:
 @functools.cache
 def _plain() -> str:
     return PLAIN + AS_NOBODY if _is_root() and _works(PLAIN + AS_NOBODY) else PLAIN
+
+
+def _other_account() -> str:
+    """Root's own container, where nothing else runs and what is secret is root's alone."""
+    if _plain() != PLAIN + AS_NOBODY:
+        raise NoSandbox(NO_ACCOUNT)
+    return PLAIN + AS_NOBODY
 
 
 def _is_root() -> bool:

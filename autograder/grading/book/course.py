@@ -22,6 +22,7 @@
     late = { cut_off_days = 0 }       # here nothing counts that comes after it is due
     canvas = "Rewrites (1234)"        # the column's name there, if it has one
     moodle = "Assignment: Rewrites (Real)"
+    groups = true                     # handed in by groups: the roster's column; see groups.py
 
     [extensions.ada]                  # the student's id
     u02 = 2026-10-26                  # due then
@@ -62,6 +63,7 @@ class Unit:
     late: Late = Late()
     canvas: str = ""
     moodle: str = ""
+    groups: bool = False  # what one of a group hands in is everybody's
 
 
 @dataclass(frozen=True)

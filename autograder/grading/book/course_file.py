@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 from autograder.check.keys import KEY, is_lab
 from autograder.grading.book.course import Course, Extension, Late, Unit
 
-UNIT_KEYS = ("release", "due", "solutions", "late", "canvas", "moodle")
+UNIT_KEYS = ("release", "due", "solutions", "late", "canvas", "moodle", "groups")
 KEYS = (
     "name", "time_zone", "roster", "secret", "seeds", "times", "nothing_handed_in", "late",
     "extensions", "hand_ins", "minutes",
@@ -84,7 +84,8 @@ class _Reader:
             solutions = self._moment(table, where, "solutions", end=False)
             mine = self._late(table.get("late", {}), (*where, "late"), late)
             names = [self._text(table, where, key) for key in ("canvas", "moodle")]
-            units[key] = unit = Unit(release, due, solutions, mine, names[0], names[1])
+            together = self._yes_or_no(table, "groups", where)
+            units[key] = unit = Unit(release, due, solutions, mine, names[0], names[1], together)
             if unit.release and unit.due and unit.due <= unit.release:
                 self._fail((*where, "due"), "it is due before it is released")
             if unit.due and unit.solutions and unit.solutions < unit.due:
@@ -174,10 +175,10 @@ class _Reader:
             self._fail((*where, key), f"it is one of {', '.join(choices)}, not {value!r}")
         return value
 
-    def _yes_or_no(self, table: dict[str, Any], key: str) -> bool:
+    def _yes_or_no(self, table: dict[str, Any], key: str, where: tuple[str, ...] = ()) -> bool:
         value = table.get(key, False)
         if not isinstance(value, bool):
-            self._fail((key,), f"{value!r} is neither true nor false")
+            self._fail((*where, key), f"{value!r} is neither true nor false")
         return value
 
     def _table(self, value: Any, where: tuple[str, ...]) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Entry:
     late: Lateness | None = None
     notes: tuple[str, ...] = ()
     bonus: float = 0.0  # what the further exercises give at most, beyond `possible`
+    by: str = ""  # who of the group handed it in, if somebody else did
 
     @property
     def earned(self) -> float | None:
@@ -104,9 +105,12 @@ def entries(
     people: list[Person],
     submissions: Path,
     seed: int | None = None,
+    participants: dict[str, str] | None = None,
 ) -> list[Entry]:
-    """Everybody's lines before anything is graded. `seed` is for all; else the course says it."""
-    matcher, times = Matcher(people, course.hand_ins), Times(course, submissions)
+    """Everybody's lines before anything is graded. `seed` is for all; else the course says it.
+    `participants` are Moodle's numbers of people."""
+    matcher = Matcher(people, course.hand_ins, participants)
+    times = Times(course, submissions)
     lines: list[Entry] = []
     waiting: dict[tuple[str, str], list[tuple[int, Entry]]] = {}
     for task in tasks:

@@ -104,8 +104,7 @@ def fill_worksheet(
     feedback = {e.student: _sentence(e) for e in lines if e.key == key and e.person}
     filled = 0
     for row in rows:
-        keys = [row.get(k, "") for k in ("id number", "username", "email address", "full name")]
-        person = next((p for key in keys if key for p in [matcher.find(key, key)[0]] if p), None)
+        person = matcher.of_row(row)
         grade, _ = _at_most(points.get((person.id, key)) if person else None, most)
         if person and grade:
             row["grade"] = grade

@@ -60,7 +60,7 @@ def write_originality(
         if not task.reason:
             others[task.assignment.name][f"{ELSEWHERE}{task.student}"] = task.program
     pairs: list[Pair] = []
-    graded = [e for e in lines if e.task and e.report and e.status != OTHER]
+    graded = [e for e in lines if e.task and e.report and e.status != OTHER and not e.by]
     for name in dict.fromkeys(e.assignment for e in graded):
         there = [e for e in graded if e.assignment == name]
         pairs += similar_in(there, by_name[name], others[name])

@@ -12,10 +12,12 @@
 | sis id | sis user id, id number | matching; Canvas' and Moodle's imports |
 | canvas id | id, in Canvas' own export | matching Canvas' file names; Canvas' import |
 | section | | Canvas' import |
+| group | group name | who hands in together; see groups.py |
 
 A submission belongs to a person if its outermost name is their id, login, email or sis id, or holds
-Canvas' id of them, or is that but for case, or is their full name; in this order, and only if
-nobody else fits as well. [hand_ins] in course.toml decides what names do not.
+Canvas' id of them, or Moodle's number of them (which its grading worksheet tells), or is that but
+for case, or is their full name, or their group's; in this order, and only if nobody else fits as
+well. [hand_ins] in course.toml decides what names do not.
 
 Next room: entries.py, a line for each person and assignment.
 """
@@ -32,14 +34,16 @@ from pathlib import Path
 from autograder.grading.book.tables import Row, is_rounded, read_table
 
 CANVAS_FILE = re.compile(r"[^_]+_(?:LATE_)?(?P<id>\d+)_\d+(_.*|$)", re.IGNORECASE)
-MOODLE_FOLDER = re.compile(r"(?P<name>.+)_\d+(_assignsubmission_.*)?", re.DOTALL)
+MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<id>\d+)(_assignsubmission_.*)?", re.DOTALL)
+PLUGIN = "_assignsubmission_"
 ALSO = {
     "name": ("name", "student", "full name", "student name"),
     "email": ("email", "email address", "e-mail", "e-mail address"),
     "login": ("login", "sis login id", "username", "user name"),
     "sis": ("sis id", "sis user id", "id number", "idnumber"),
     "section": ("section",),
-    "canvas": ("canvas id", "canvas_id"),
+    "canvas": ("canvas id", "canvas_id", "canvas_user_id"),
+    "group": ("group", "group name", "group_name"),
 }
 IDS = ("id", "student id", "id number", "username", "login", "email", "email address")
 
@@ -61,6 +65,7 @@ class Person:
     canvas: str = ""  # Canvas' own number of the person
     first: str = ""  # the parts of the name, if the roster has them apart
     last: str = ""
+    group: str = ""
 
     @property
     def parts(self) -> tuple[str, str]:
@@ -107,18 +112,33 @@ def read_roster(path: Path) -> list[Person]:
 class Matcher:
     """Finds the person whose a hand-in is."""
 
-    def __init__(self, people: Iterable[Person], hand_ins: dict[str, str]):
+    def __init__(
+        self,
+        people: Iterable[Person],
+        hand_ins: dict[str, str],
+        participants: dict[str, str] | None = None,
+    ):
         self.people = list(people)
         self.by_id = {person.id: person for person in self.people}
         for outer, student in hand_ins.items():
             if self.people and student and student not in self.by_id:
                 raise ValueError(f"course.toml, hand_ins: {student} ({outer}) is not on the roster")
         self.hand_ins = hand_ins
+        known = participants or {}
+        self.participants = {n: self.by_id[id_] for n, id_ in known.items() if id_ in self.by_id}
+        self.groups: dict[str, Person] = {}  # by name: the first of them stands for all
+        for person in self.people:
+            self.groups.setdefault(_letters(person.group), person)
         self.steps = [
             _unique((key, p) for p in self.people for key in _keys(p)),
             _unique((key.casefold(), p) for p in self.people for key in _keys(p)),
             _unique((_letters(p.name), p) for p in self.people),
         ]
+
+    def of_row(self, row: Row) -> Person | None:
+        """Whose a line of a worksheet of Moodle's is."""
+        keys = [row.get(k, "") for k in ("id number", "username", "email address", "full name")]
+        return next((p for key in keys if key for p in [self.find(key, key)[0]] if p), None)
 
     def find(self, outer: str, short: str) -> tuple[Person | None, int]:
         """(the person, how surely: 0 is surest) or (None, 9). `short` is `outer` without what the
@@ -133,14 +153,27 @@ class Matcher:
         tries = [
             (exact, plain, 1),
             (exact, canvas["id"] if canvas else "", 1),
+            (self.participants, moodle["id"] if moodle and PLUGIN in outer else "", 1),
             (folded, plain.casefold(), 2),
             (names, _letters(plain), 3),
             (names, _letters(moodle["name"]) if moodle else "", 3),
+            (self.groups, _letters(moodle["name"]) if moodle else "", 4),
         ]
         for table, key, level in tries:
             if key and key in table:
                 return table[key], level
         return None, 9
+
+
+def participants(worksheet: Path, people: Iterable[Person]) -> dict[str, str]:
+    """Moodle's numbers of people, {"4711": "ada"}, from its grading worksheet: in the worksheet it
+    is "Participant 4711", and of two people of one name the folders differ in it alone."""
+    matcher, found = Matcher(people, {}), {}
+    for row in read_table(worksheet, ["identifier"]):
+        number, person = re.search(r"\d+$", row["identifier"]), matcher.of_row(row)
+        if number and person:
+            found[number[0]] = person.id
+    return found
 
 
 def _unique(pairs: Iterable[tuple[str, Person]]) -> dict[str, Person]:

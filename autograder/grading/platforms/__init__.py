@@ -1,0 +1,1 @@
+"""Other people's graders and learning platforms: what each of them takes, and what each is told."""
