@@ -41,6 +41,13 @@ def words(numbers: np.ndarray, type: str) -> np.ndarray:
     return np.ascontiguousarray(numbers).view(np.uint32)
 
 
+def spread(matrix: np.ndarray, count: int, each: int, at, type: str) -> np.ndarray:
+    """The registers of all lanes, where `at` says what belongs to lane, register and place."""
+    rows = [[matrix[at(lane, r, q)] for r in range(count) for q in range(each)]
+            for lane in range(32)]  # fmt: skip
+    return words(np.array(rows), type)
+
+
 SHAPES = [
     # opcode, type of a and b, type of the sums, k, registers of a, b, c
     ("m16n8k16", "f16", "f32", 16, 4, 2, 4),
@@ -70,11 +77,6 @@ def test_mma(shape, type, sums, k, na, nb, nc):
         if sums == "f16":
             return lane // 4 + 8 * r, lane % 4 * 2 + q
         return lane // 4 + 8 * (r // 2), lane % 4 * 2 + r % 2
-
-    def spread(matrix, count, each, at, kind):
-        rows = [[matrix[at(lane, r, q)] for r in range(count) for q in range(each)]
-                for lane in range(32)]  # fmt: skip
-        return words(np.array(rows), kind)
 
     registers = [spread(a, na, p, at_a, type), spread(b, nb, p, at_b, type),
                  spread(c, nc, pc, at_c, sums)]  # fmt: skip
