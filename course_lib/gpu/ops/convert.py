@@ -100,10 +100,3 @@ def _pair(i: Instruction, result: Type, source: Type) -> Meaning:
 def mov(i: Instruction) -> Meaning:
     (type,) = i.types
     return Meaning((type,), type, lambda x: x)
-
-
-@op("cvta")
-def cvta(i: Instruction) -> Meaning:
-    """An address of one memory, and the same as one of all: they are one here."""
-    (type,) = i.types
-    return Meaning((type,), type, lambda x: x)

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.gpu.ops.row import refuse
 from course_lib.gpu.ptx.parts import Instruction
-from course_lib.gpu.simt.access import address_of, space_of
+from course_lib.gpu.simt.access import address_of, by_space, space_of
 from course_lib.gpu.simt.frame import Array, Frame
 from course_lib.gpu.simt.steps import Step, Variables, guard_of, reader, step, writer
 
@@ -45,15 +45,15 @@ def _atomic(i: Instruction, number: int, kernel: Variables, with_result: bool) -
     def run(frame: Frame) -> None:
         address = np.broadcast_to(locate(frame), frame.shape)
         lanes = frame.active(None if guard is None else guard(frame))
-        place = frame.wave.place(space, frame, address, type.nbytes, lanes, number, "atomic")
-        view = frame.wave.memory(space).as_type(type.numpy)
-        takes = np.ones(frame.shape, bool) if lanes is None else np.broadcast_to(lanes, frame.shape)
-        index = (place >> (type.nbytes.bit_length() - 1)).T[takes.T]
-        values = [np.broadcast_to(read(frame), frame.shape).T[takes.T] for read in reads]
-        old = in_turn(view, index, change, values)
+        result = np.zeros(frame.shape[::-1], type.numpy)
+        given = [np.broadcast_to(read(frame), frame.shape).T for read in reads]
+        for name, where, mine in by_space(space, frame, address, lanes):
+            place = frame.wave.place(name, frame, where, type.nbytes, mine, number, "atomic")
+            view = frame.wave.memory(name).as_type(type.numpy)
+            takes = (np.ones(frame.shape, bool) if mine is None else mine).T
+            index = (place >> (type.nbytes.bit_length() - 1)).T[takes]
+            result[takes] = in_turn(view, index, change, [value[takes] for value in given])
         if write is not None:
-            result = np.zeros(frame.shape[::-1], type.numpy)
-            result[takes.T] = old
             write(frame, np.ascontiguousarray(result.T))
 
     return run

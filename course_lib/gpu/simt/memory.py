@@ -18,6 +18,10 @@ import numpy as np
 Array = np.ndarray
 GLOBAL, SHARED, LOCAL, PARAM = "global", "shared", "local", "param"
 GLOBAL_BASE = 1 << 32  # addresses of global memory; those below it are nobody's
+# A generic address says by itself to which memory it belongs: those of a block's shared memory and
+# of a thread's own memory stand in windows, all others are global ones.
+WINDOWS = {SHARED: 1 << 44, LOCAL: 2 << 44}
+WINDOW = 44  # bits
 GAP = 256  # bytes between two allocations that belong to none
 
 
