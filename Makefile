@@ -43,7 +43,7 @@ lab: prepare ## build the course into course/ (your changes are kept) and open J
 
 prepare: ## what `make lab` does before it opens JupyterLab
 	$(SETUP) torch,llvm,lab
-	$(PY) -m autograder build --edition open --into $(COURSE)
+	@$(PY) -m autograder.edition.prepare --into $(COURSE)
 
 # Hundreds of processes import the course; where no bytecode is kept, each one compiles it again.
 test: export PYTHONDONTWRITEBYTECODE :=
