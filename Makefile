@@ -39,7 +39,8 @@ help: ## list the targets
 # Jupyter reads this folder first, and it turns them off. It also shows the names of units in full.
 lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/scripts/lab$(addprefix :,$(JUPYTER_CONFIG_PATH))
 lab: prepare ## build the course into course/ (your changes are kept) and open JupyterLab
-	$(PY) -m jupyterlab $(COURSE)/start.ipynb $(LAB_ARGS)
+	@echo "JupyterLab starts; Ctrl+C, twice, ends it."
+	@$(PY) -m jupyterlab $(COURSE)/start.ipynb --log-level=WARN $(LAB_ARGS)
 
 prepare: ## what `make lab` does before it opens JupyterLab
 	$(SETUP) torch,llvm,lab
