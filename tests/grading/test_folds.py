@@ -65,6 +65,9 @@ def test_whoever_runs_the_open_cells_of_a_notebook_runs_all_of_it_in_order(tmp_p
         whole = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
         notebook = divided(notebook)
         (tmp_path / "notebook.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+        assert not any(cell.get("outputs") for cell in notebook.cells), (
+            "Jupyter would not trust them"
+        )
         run: list[str] = []
         for cell in notebook.cells:
             if cell.cell_type == "code" and not cell.id.endswith(FOLDED):
