@@ -39,11 +39,12 @@ help: ## list the targets
 # Jupyter reads this folder first, and it turns them off. It also shows the names of units in full.
 lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/scripts/lab$(addprefix :,$(JUPYTER_CONFIG_PATH))
 lab: prepare ## build the course into course/ (your changes are kept) and open JupyterLab
-	$(PY) -m jupyterlab $(COURSE)/start.ipynb $(LAB_ARGS)
+	@echo "JupyterLab starts; Ctrl+C, twice, ends it."
+	@$(PY) -m jupyterlab $(COURSE)/start.ipynb --log-level=WARN $(LAB_ARGS)
 
 prepare: ## what `make lab` does before it opens JupyterLab
 	$(SETUP) torch,llvm,lab
-	$(PY) -m autograder build --edition open --into $(COURSE)
+	@$(PY) -m autograder.edition.prepare --into $(COURSE)
 
 # Hundreds of processes import the course; where no bytecode is kept, each one compiles it again.
 test: export PYTHONDONTWRITEBYTECODE :=

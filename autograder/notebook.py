@@ -30,6 +30,7 @@ from autograder.check.attempts import failed, watch
 from autograder.check.cards import Card, Note, show
 from autograder.check.explained import Reading, explained
 from autograder.check.feedback import as_html
+from autograder.check.folded import Folded
 from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.check.packages import needs_a_package
@@ -152,26 +153,30 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
     _show(f"You said {_amount(value, unit)}; it is {_amount(actual, unit)}.{apart}")
 
 
-def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
+def needs(
+    names: str, cell: str, run: Callable[[str, bool], Any], say: Callable[[str], None] | None = None
+) -> None:
     """The cell magic `%%needs`: run the cell once all the named exercises have an answer, and where
-    the named packages are installed. `run` is told whether all the answers have passed."""
+    the named packages are installed. `run` is told whether all the answers have passed, `say` gets
+    what a student should know."""
+    say = say or _show
     given = names.split()
     if lacking := next(filter(None, map(needs_a_package, given)), ""):
-        _show(lacking)
+        say(lacking)
         return
     names = " ".join(name for name in given if name not in PACKAGES)
     try:
         missing = [name for name in names.split() if not slot(name).answered]
     except UnknownExercise as error:
-        _show(_sentence(error))
+        say(_sentence(error))
         return
     if missing:
-        _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
+        say(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
         return
     doubtful = [name for name in names.split() if not _has_passed(name)]
     if doubtful:
         them = "it has" if len(doubtful) == 1 else "they have"
-        _show(f"This cell uses your answer to {', '.join(doubtful)}, but {them} not passed yet.")
+        say(f"This cell uses your answer to {', '.join(doubtful)}, but {them} not passed yet.")
     run(cell, not doubtful)
 
 
@@ -201,13 +206,18 @@ def load_ipython_extension(shell: Any) -> None:
         finally:
             shell.custom_exceptions, shell.CustomTB = before
 
-    shell.register_magic_function(
-        lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
-    )
+    folded = Folded(shell)
+
+    def magic(line: str, cell: str) -> None:
+        """What a folded cell has to say, the open one below it says."""
+        needs(line, cell, run, (lambda text: None) if folded.running else _show)
+
+    shell.register_magic_function(magic, magic_kind="cell", magic_name="needs")
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
     for_nbgrader(shell)
     watch(shell)
     clock.start(shell)
+    folded.start()
 
 
 def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:

@@ -28,11 +28,10 @@ from reader import readable
 from tqdm import tqdm
 
 from autograder.edition.atlas import atlas
-from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.execute import execute
 from autograder.edition.facts import page_of
-from autograder.edition.sources import Source, sources
+from autograder.edition.sources import Source, expand, sources
 
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
@@ -62,7 +61,8 @@ def solve(solved: Path, notebooks: Path) -> None:
     """Write the instructor's notebooks into `solved` and run them, as many at once as cores."""
     shutil.rmtree(solved, ignore_errors=True)
     for source in (found := sources(notebooks)):
-        write(solved / f"{source.name}.ipynb", notebook_bytes(source, solutions=True))
+        notebook = nbformat.writes(expand(source, solutions=True))
+        write(solved / f"{source.name}.ipynb", notebook.encode())
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         runs = pool.map(execute, [solved / f"{source.name}.ipynb" for source in found])
         list(tqdm(runs, "notebooks", total=len(found)))

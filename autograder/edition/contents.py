@@ -23,6 +23,7 @@ import lessons
 from autograder.check.keys import key_of
 from autograder.edition.chart import chart
 from autograder.edition.deliver import START, TO_READ
+from autograder.edition.folds import divided
 from autograder.edition.handout import handout, with_first_cell, with_minutes
 from autograder.edition.leaks import leaked
 from autograder.edition.requirements import COURSE
@@ -99,7 +100,7 @@ def notebook_bytes(
     """The notebook as a file: the same source gives the same bytes. One that is handed out to be
     run elsewhere begins with a look at what is installed there; whoever learns alone can compare
     what they explained with graded answers."""
-    notebook = expand(source, solutions=solutions)
+    notebook = divided(expand(source, solutions=solutions))
     if handed_out:
         notebook = with_first_cell(notebook)
     if alone:

@@ -58,6 +58,9 @@ installs the same packages. To open the notebook, now and each time after:
 python -m jupyterlab {notebook}
 ```
 
+Jupyter shows the pictures of cells that ran on another machine as bare words. Run the cells again,
+or choose "Trust Notebook" in the command palette (View > Activate Command Palette).
+
 In VS Code, choose the Python of `course-venv` as the notebook's kernel. The notebook's first cell
 says whether something is missing. The next unit uses the same environment: activate it and install
 that unit's `requirements.txt`, which fetches only what is new.

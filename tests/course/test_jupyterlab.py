@@ -1,5 +1,6 @@
 """JupyterLab in a real browser: a student opens unit 2, answers wrongly, reads why, answers right.
 Another runs the start page and goes from there to the library; the page is updated all the same.
+A third goes through a unit with the arrow keys, which pass folded cells by, and has run all of it.
 
 The course is built as `make lab` builds it; the server is JupyterLab's own, the browser Debian's
 chromium. The student types into the notebook's cells; what is asserted is what the page shows.
@@ -19,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.check.folded import FOLDED
 from autograder.edition.contents import contents
 from autograder.edition.deliver import deliver
 
@@ -111,6 +113,22 @@ READY = """async () => {
 }"""
 
 
+# What the cells of the open notebook have come to: folded, run, and the errors they ended in.
+CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets
+    .filter(cell => cell.model.type === "code")
+    .map(({ model, inputHidden }) => ({
+        id: model.id, folded: inputHidden, count: model.executionCount,
+        errors: model.outputs.toJSON().filter(one => one.output_type === "error"),
+    }))"""
+TOP = """() => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    notebook.activeCellIndex = 0;
+    notebook.mode = "command";
+    notebook.activeCell.node.focus();
+}"""
+PLACE = "() => window.jupyterapp.shell.currentWidget.content.activeCellIndex"
+
+
 class Notebook:
     """The notebook that is open in the page, driven as a person would: click, type, run."""
 
@@ -133,6 +151,18 @@ class Notebook:
         self.page.wait_for_timeout(500)
         self.page.wait_for_selector(idle, state="attached")
 
+    def run_down(self) -> None:
+        """From the first cell to the last, with Ctrl+Enter and the arrow key alone."""
+        before, place = -1, 0
+        self.page.evaluate(TOP)
+        while before != place:
+            self.page.keyboard.press("Control+Enter")
+            self.page.keyboard.press("ArrowDown")
+            before, place = place, self.page.evaluate(PLACE)
+        running = self.page.locator(".jp-Notebook .jp-InputPrompt", has_text="*")
+        while running.count():
+            self.page.wait_for_timeout(200)
+
     def cell(self, text: str):
         return self.page.locator(".jp-Notebook .jp-CodeCell", has_text=text).first
 
@@ -149,11 +179,12 @@ class Notebook:
         self.settle()
 
 
-def opened(browser, address: str) -> Notebook:
-    """The notebook at this address, with its kernel."""
+def opened(browser, lab: str, name: str) -> Notebook:
+    """This notebook of the course alone, with its kernel: each has a workspace of its own, because
+    JupyterLab opens again what was open in a workspace before."""
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.set_default_timeout(600_000)
-    page.goto(address)
+    page.goto(f"{lab}/lab/workspaces/{name}/tree/{name}.ipynb")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     notebook = Notebook(page)
     notebook.wait_for_kernel()
@@ -163,7 +194,7 @@ def opened(browser, address: str) -> Notebook:
 def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
     from playwright.sync_api import expect
 
-    notebook = opened(browser, f"{lab}/lab/tree/u02_rewrites.ipynb")
+    notebook = opened(browser, lab, "u02_rewrites")
     page = notebook.page
     stub = notebook.cell('@implements("passes.dce")')
     verdict = notebook.cell('check("passes.dce")')
@@ -199,7 +230,7 @@ def test_a_start_page_that_was_run_and_saved_leads_to_the_library_and_is_updated
     before = {path.name for path in course.iterdir()}
     start = course / "start.ipynb"
     delivered = start.read_bytes()
-    notebook = opened(browser, f"{lab}/lab/tree/start.ipynb")
+    notebook = opened(browser, lab, "start")
     page, cell = notebook.page, notebook.cell("course_lib.compile")
     notebook.run(cell)
     expect(cell.locator(".jp-OutputArea")).to_contain_text("kernels")
@@ -214,3 +245,13 @@ def test_a_start_page_that_was_run_and_saved_leads_to_the_library_and_is_updated
     assert deliver(files, course) == ["start.ipynb: updated"]
     assert start.read_bytes() == newer
     assert {path.name for path in course.iterdir()} <= {*before, ".ipynb_checkpoints"}
+
+
+def test_the_arrow_key_and_ctrl_enter_alone_run_a_notebook_to_its_end(lab: str, browser) -> None:
+    notebook = opened(browser, lab, "u12_systolic")
+    notebook.run_down()
+    cells = notebook.page.evaluate(CELLS)
+    assert [cell["id"] for cell in cells if cell["errors"]] == []
+    assert {bool(cell["count"]) for cell in cells if not cell["folded"]} == {True}
+    passed_by = [cell["id"] for cell in cells if cell["folded"]]
+    assert passed_by and all(name.endswith(FOLDED) for name in passed_by), "the imports, for one"

@@ -20,7 +20,11 @@ from pathlib import Path
 
 import pytest
 
-PANELS = ("@jupyterlab/debugger-extension", "@jupyterlab/extensionmanager-extension")  # left out
+PANELS = (
+    "@jupyterlab/cell-toolbar-extension",
+    "@jupyterlab/debugger-extension",
+    "@jupyterlab/extensionmanager-extension",
+)  # left out
 
 
 @pytest.fixture(scope="module")

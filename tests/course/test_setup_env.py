@@ -191,6 +191,16 @@ def test_environment_of_another_copy_of_the_course_is_left_alone(setup, venv):
     assert (venv / "leftover").exists()
 
 
+def test_packages_are_compiled_without_their_tests_and_whatever_fails(setup, venv):
+    (packages,) = venv.glob("lib/python*/site-packages")
+    for name in ("good.py", "tests/test_good.py", "a_template.py"):
+        (packages / name).parent.mkdir(exist_ok=True)
+        (packages / name).write_text("{{ name }} = 1" if "template" in name else "x = 1")
+    setup.compile_packages(str(venv))
+    assert [path.name.partition(".")[0] for path in packages.rglob("*.pyc")] == ["good"]
+    assert "SyntaxError" in (venv / "setup.log").read_text()
+
+
 def on_small_disk(require_tool, folder: Path, code: str) -> subprocess.CompletedProcess[str]:
     """Run Python code where `folder` is a disk of 30 MB."""
     command = [require_tool("bwrap"), "--dev-bind", "/", "/", "--size", "30000000"]
