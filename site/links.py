@@ -82,3 +82,7 @@ def in_repository(home: str, name: str) -> dict[str, str]:
 def _item(words: str, address: str) -> str:
     save = " download" if address.endswith(".ipynb") and "//" not in address else ""
     return f'<li><a href="{html.escape(address)}"{save}>{words}</a></li>'
+
+
+if __name__ == "__main__":
+    print(in_readme(repository()) if repository() else "pyproject.toml names no Repository")

@@ -97,7 +97,7 @@ def name_bookmarks(pdf: Path, text: str) -> None:
     writer = PdfWriter(clone_from=pdf)
     outline = writer.root_object.get("/Outlines", DictionaryObject()).get_object()
     for bookmark in _bookmarks(outline):
-        meant = (k for k, words in enumerate(headings) if _is_of(bookmark["/Title"], words))
+        meant = (k for k, words in enumerate(headings) if _is_of(str(bookmark["/Title"]), words))
         if (k := next(meant, None)) is not None:
             bookmark[NameObject("/Title")] = TextStringObject(headings[k])
             del headings[: k + 1]
