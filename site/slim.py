@@ -28,9 +28,10 @@ BASE = """\
   background-color: currentColor; -webkit-mask: var(--icon) center / contain no-repeat;
   mask: var(--icon) center / contain no-repeat; }
 .fa-solid::before, .fas::before { content: none !important; }
-/* The theme says with a letter of the font that the contents open. */
+/* What the theme says with letters of the font: that the contents open, and whose a link is. */
 .bd-sidebar-secondary.hide:not(:hover) .onthispage::after { content: "\\25be" !important;
   font-family: inherit !important; }
+a:is(.github, .gitlab)::before { content: none !important; }
 """
 SCRIPT = re.compile(
     r"\s*(?:<!--[^>]*custom icons -->\s*)?<script[^>]*fontawesome\.js[^>]*></script>"
