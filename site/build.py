@@ -21,7 +21,7 @@ from pathlib import Path
 import nbformat
 import reference
 from landing import page, pictures
-from links import downloaded, repository, row
+from links import badge, downloaded, repository, row
 from playground import write_playground
 from printing import print_pages
 from reader import readable
@@ -82,7 +82,9 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = Fals
         (scratch / f"{source.name}.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
     for path, name in PAGES.items():
         if (COURSE / path).exists():
-            shutil.copy(COURSE / path, scratch / f"{name}.md")
+            text = (COURSE / path).read_text(encoding="utf-8")
+            text += teaching(units) if name == "instructors" else ""
+            (scratch / f"{name}.md").write_text(text, encoding="utf-8")
     for source in units:
         if (TEACHING / f"{source.key}.md").exists():
             page = page_of(source, TEACHING)
@@ -90,6 +92,8 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path, pdf: bool = Fals
     reference.write(scratch, HERE / "glossary.md", units)
     shutil.copytree(HERE / "static", scratch / "_static")
     shutil.copytree(DEPLOY, scratch / "deploy", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(COURSE / "docs" / "img" / "binder.svg", scratch / "_static")
+    write(scratch / "_extra" / "404.html", (HERE / "404.html").read_bytes())
     write_playground(scratch)
     for source in units:
         write(scratch / "_extra" / "notebooks" / f"{source.name}.ipynb", downloaded(source))
@@ -105,21 +109,26 @@ def first_page(units: list[Source], scratch: Path, solved: Path) -> str:
     notebooks = [(source.key, solved / f"{source.name}.ipynb") for source in units]
     tour = COURSE / "docs" / "img" / "tour.svg"
     thumbnails = pictures(notebooks, tour, scratch / "_static" / "cards")
-    welcome = (HERE / "welcome.md").read_text(encoding="utf-8")
-    return index_page(units, page(welcome, atlas(index, units), thumbnails))
+    welcome, home = (HERE / "welcome.md").read_text(encoding="utf-8"), repository()
+    launch = badge(home) if home else ""
+    return index_page(units, page(welcome, atlas(index, units), thumbnails, launch))
 
 
 def index_page(units: list[Source], readme: str) -> str:
     """The start page with the contents of the whole site."""
     pages = [name for path, name in PAGES.items() if (COURSE / path).exists()]
-    names = [source.key for source in units]
-    pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
     parts = [
         _contents("Units", [source.name for source in units]),
         _contents("To look things up", ["playground", *reference.PAGES]),
         _contents("For teachers", pages) if pages else "",
     ]
     return "\n\n".join([readme.strip(), *filter(None, parts)]) + "\n"
+
+
+def teaching(units: list[Source]) -> str:
+    """The contents below the instructors' page: a page for the teacher of each unit."""
+    names = [source.key for source in units if (TEACHING / f"{source.key}.md").exists()]
+    return "\n" + _contents("Units", [f"units/{name}" for name in names]) + "\n"
 
 
 def _contents(caption: str, names: list[str]) -> str:

@@ -19,16 +19,19 @@ import nbformat
 from autograder.edition.atlas import Part, Unit, drawn
 from course_lib.draw.base.svg import escape, tag
 
-WIDE, HIGH, GAP, ROW, LEFT, TOP = 124, 56, 18, 108, 6, 26  # of the map, in pixels
+WIDE, HIGH, GAP, ROW, LEFT, TOP = 124, 68, 24, 124, 14, 26  # of the map, in pixels
 SVG = re.compile(r"<svg\b[^>]*>|</svg>")
 TOUR = "One layer of a network as PyTorch, graph, loops, LLVM IR, machine code, and on a chip"
 BY_SYSTEM = "@media(prefers-color-scheme:dark)"
 SIZE = re.compile(r'\bwidth="(\d+)" height="(\d+)"')
 
 
-def page(welcome: str, parts: list[Part], thumbnails: set[str]) -> str:
-    """`welcome` is the text of welcome.md; `%map`, `%tour` and `%cards` in it give way."""
+def page(welcome: str, parts: list[Part], thumbnails: set[str], launch: str = "") -> str:
+    """`welcome` is the text of welcome.md; `%map`, `%list`, `%tour`, `%cards`, and `%binder`, the
+    link `launch` if there is one, give way."""
     text = welcome.replace("%map", _html(course_map(parts)))
+    text = text.replace("%binder", _html(f"<p>{launch}</p>") if launch else "")
+    text = text.replace("%list", _html(course_list(parts)))
     text = text.replace("%tour", _html(in_both_schemes("tour", "tour", TOUR)))
     return text.replace("%cards", "\n\n".join(_cards(part, thumbnails) for part in parts))
 
@@ -115,7 +118,7 @@ def course_map(parts: list[Part]) -> str:
 
 def _box(unit: Unit, x: float, y: float) -> str:
     shape = tag("rect", x=x, y=y, width=WIDE, height=HIGH, rx=6)
-    name = textwrap.wrap(unit.name, 16, max_lines=2, placeholder=" …")
+    name = textwrap.wrap(unit.name, 16, max_lines=3, placeholder=" …")
     words = tag("text", escape(unit.key), x=x + 8, y=y + 16, klass="map-key")
     words += "".join(
         tag("text", escape(line), x=x + 8, y=y + 31 + 15 * k) for k, line in enumerate(name)
@@ -145,9 +148,47 @@ def _arrow(start: tuple[float, float], end: tuple[float, float], between: str) -
             x, y, u, v = x - 20, y + HIGH / 2, u + 20, v + HIGH / 2
         path = f"M{x} {y}C{x} {y + bend} {u} {v + bend} {u} {v}"
     else:
-        x, u = x + WIDE / 2, u + WIDE / 2
-        path = f"M{x} {y + HIGH}C{x} {y + HIGH + 40} {u} {v - 44} {u} {v}"
+        column, x, u = round((x - LEFT) / (WIDE + GAP)), x + WIDE / 2, u + WIDE / 2
+        path = f"M{x} {y + HIGH}" + _down(x, y, u, v, 4 * column - 8)
     return tag("path", d=path, klass="map-arrow", data_between=between)
+
+
+def _down(x: float, y: float, u: float, v: float, lane: float) -> str:
+    """From under the box at height y to the top of the one at v. Rows in between are passed in the
+    gap beside the column of the target, each source in a lane of its own, so behind no box."""
+    if v - y < 1.5 * ROW:
+        return f"C{x} {y + HIGH + 40} {u} {v - 44} {u} {v}"
+    side = 1 if x > u or u - WIDE / 2 < LEFT + 1 else -1
+    gap = u + side * (WIDE + GAP) / 2 + lane
+    top, bottom = y + ROW, v - ROW + HIGH
+    return (
+        f"C{x} {y + HIGH + 34} {gap} {top - 34} {gap} {top}V{bottom}"
+        f"C{gap} {bottom + 34} {u} {v - 34} {u} {v}"
+    )
+
+
+def course_list(parts: list[Part]) -> str:
+    """What the map says, for a screen that is too narrow for it: a fold for each unit."""
+    names = {unit.key: unit.name for part in parts for unit in part.units}
+    groups = []
+    for part in parts:
+        title = tag("p", escape(f"Part {part.numeral}. {part.name}"), klass="map-list-part")
+        units = "".join(tag("li", _row(unit, names)) for unit in part.units)
+        groups.append(f"{title}<ul>{units}</ul>")
+    return tag("div", *groups, klass="map-list")
+
+
+def _row(unit: Unit, names: dict[str, str]) -> str:
+    name = f"{tag('b', escape(unit.key))} {escape(unit.name)}"
+    if unit.source is None:
+        return tag("span", name, klass="map-planned")
+    needs = ", ".join(f"{need} {names[need]}" for need in unit.needs) or "no other unit"
+    said = "".join(
+        tag("p", escape(words))
+        for words in (unit.question, unit.changed, f"{unit.minutes} minutes. Needs {needs}.")
+    )
+    link = tag("p", tag("a", f"To {escape(unit.key)}", href=f"{unit.source.name}.html"))
+    return f"<details><summary>{name}</summary>{said}{link}</details>"
 
 
 def _cards(part: Part, thumbnails: set[str]) -> str:

@@ -19,6 +19,7 @@ from autograder.edition.sources import Source
 COURSE = Path(__file__).resolve().parent.parent
 BRANCH = "main"
 BINDER = "https://mybinder.org/v2/{host}/HEAD?urlpath=lab/tree/course/{name}.ipynb"
+START, OPEN = "start", "Open on Binder"
 HOSTS = {"github.com": "gh", "gitlab.com": "gl"}  # as Binder calls them
 
 
@@ -36,15 +37,25 @@ def downloaded(source: Source) -> bytes:
 def row(source: Source, home: str, printed: bool) -> str:
     """The links of one page as HTML on one line. `printed` says that there are PDFs."""
     links = dict[str, str]()
-    if home:
-        links["Open on Binder"] = binder(home, source.name)
     links["Notebook (.ipynb)"] = f"notebooks/{source.name}.ipynb"
     if printed:
         links["PDF"] = f"pdf/{source.name}.pdf"
     if home:
         links |= in_repository(home, source.name)
-    items = (_item(words, address) for words, address in links.items())
-    return f'<nav class="work" aria-label="This unit as a notebook"><ul>{"".join(items)}</ul></nav>'
+    items = "".join(_item(words, address) for words, address in links.items())
+    first = f"<li>{badge(home, source.name)}</li>" if home else ""
+    return f'<nav class="work" aria-label="This unit as a notebook"><ul>{first}{items}</ul></nav>'
+
+
+def badge(home: str, name: str = START) -> str:
+    """A link to Binder as HTML; the picture is ours and is asked for nowhere else."""
+    address = html.escape(binder(home, name))
+    return f'<a href="{address}"><img class="badge" src="_static/binder.svg" alt="{OPEN}"></a>'
+
+
+def in_readme(home: str) -> str:
+    """The same as Markdown, as README.md has it."""
+    return f"[![{OPEN}](docs/img/binder.svg)]({binder(home, START)})"
 
 
 def binder(home: str, name: str) -> str:
@@ -71,3 +82,7 @@ def in_repository(home: str, name: str) -> dict[str, str]:
 def _item(words: str, address: str) -> str:
     save = " download" if address.endswith(".ipynb") and "//" not in address else ""
     return f'<li><a href="{html.escape(address)}"{save}>{words}</a></li>'
+
+
+if __name__ == "__main__":
+    print(in_readme(repository()) if repository() else "pyproject.toml names no Repository")

@@ -5,7 +5,7 @@
 
 What is printed is the article of a page alone, without the theme's navigation and scripts. Folded
 code is left out, and the folded hints stand at the end of a unit, open. Headless Chromium prints
-with static/print.css, and numbers the pages.
+with static/print.css, numbers the pages and makes a bookmark of each heading.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ from __future__ import annotations
 import html
 import re
 import shutil
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, zip_longest
 from pathlib import Path
 
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import DictionaryObject, NameObject, TextStringObject
 from tqdm import tqdm
 
 ARTICLE = re.compile(r'<article class="bd-article">(.*?)</article>', re.DOTALL)
@@ -22,6 +26,9 @@ STYLES = re.compile(r'<link [^>]*rel="stylesheet"[^>]*>')
 HINTS = re.compile(r'<details class="hints"><summary>(.*?)</summary><p>(.*?)</p></details>')
 HEADING = re.compile(r"<h[2-6]>Exercise <code[^>]*>(.*?)</code>")
 TITLE = re.compile(r"<h1>(.*?)<a ")
+HEADINGS = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
+HEADERLINK = re.compile(r'<a class="headerlink".*?</a>')
+VERDICT = re.compile(r'(<section class="verdict[^>]*>\s*(?:<span.*?</span>\s*)?)<h4>(.*?)</h4>')
 NAMED = re.compile(r'\b(id|for|aria-labelledby|aria-describedby|name)="([^"]+)"|\burl\(#([^)]+)\)')
 LINK = re.compile(r'<a ([^>]*?)href="([^"]*)"')
 FOOT = (
@@ -46,16 +53,24 @@ def print_pages(site: Path, names: list[str]) -> None:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         jobs = {name: [name] for name in names} | {"course": names}
         for name, pages in tqdm(jobs.items(), "pages to print"):
-            _print(browser, site, name, pages)
+            _print(
+                browser, site, name, pages, _first_pages(site, names) if name == "course" else ()
+            )
         browser.close()
 
 
-def _print(browser: object, site: Path, name: str, pages: list[str]) -> None:
+def _first_pages(site: Path, names: list[str]) -> list[int]:
+    """Where each unit begins in the whole course, whose first page is the contents."""
+    lengths = [len(PdfReader(site / "pdf" / f"{name}.pdf").pages) for name in names]
+    return list(accumulate(lengths[:-1], initial=2))
+
+
+def _print(browser: object, site: Path, name: str, pages: list[str], begins: Sequence[int]) -> None:
     """Write site/pdf/NAME.pdf. The document lies beside the pages while it is printed, because its
     styles do."""
     source, target = site / f"{name}-printed.html", site / "pdf" / f"{name}.pdf"
     target.parent.mkdir(exist_ok=True)
-    source.write_text(document(site, pages), encoding="utf-8")
+    source.write_text(text := document(site, pages, begins), encoding="utf-8")
     page = browser.new_page()  # type: ignore[attr-defined]
     page.set_default_timeout(LONG)
     page.goto(source.as_uri())
@@ -71,15 +86,49 @@ def _print(browser: object, site: Path, name: str, pages: list[str]) -> None:
     )
     page.close()
     source.unlink()
+    name_bookmarks(target, text)
 
 
-def document(site: Path, names: list[str]) -> str:
-    """One page of HTML with the articles of these pages, and a list of them if they are several."""
+def name_bookmarks(pdf: Path, text: str) -> None:
+    """Give each bookmark the words of its heading in the HTML. Chromium doubles those of a heading
+    that it has moved to the next page, and loses the space between two lines."""
+    found = HEADINGS.findall(HEADERLINK.sub("", text))
+    headings = [" ".join(html.unescape(re.sub(r"<[^>]+>", "", one)).split()) for one in found]
+    writer = PdfWriter(clone_from=pdf)
+    outline = writer.root_object.get("/Outlines", DictionaryObject()).get_object()
+    for bookmark in _bookmarks(outline):
+        meant = (k for k, words in enumerate(headings) if _is_of(str(bookmark["/Title"]), words))
+        if (k := next(meant, None)) is not None:
+            bookmark[NameObject("/Title")] = TextStringObject(headings[k])
+            del headings[: k + 1]
+    writer.write(pdf)
+
+
+def _is_of(title: str, words: str) -> bool:
+    """Is it this heading, with or without some of its parts once more?"""
+    letters = iter("".join(title.split()))
+    doubled = len(title) <= 2 * len(words)
+    return doubled and title.startswith(words[:5]) and all(c in letters for c in words if c > " ")
+
+
+def _bookmarks(above: DictionaryObject) -> Iterator[DictionaryObject]:
+    """All below this one, in the order of the pages."""
+    child = above.get("/First")
+    while child:
+        bookmark = child.get_object()
+        yield bookmark
+        yield from _bookmarks(bookmark)
+        child = bookmark.get("/Next")
+
+
+def document(site: Path, names: list[str], begins: Sequence[int] = ()) -> str:
+    """One page of HTML with the articles of these pages; if they are several, with a list of them
+    and of the pages on which they begin."""
     texts = {name: (site / f"{name}.html").read_text(encoding="utf-8") for name in names}
     titles = {name: html.unescape(_words(TITLE.search(text))) for name, text in texts.items()}
     course = len(names) > 1
     head = "Machine-learning compilers" if course else titles[names[0]]
-    first = _contents(head, titles) if course else ""
+    first = _contents(head, titles, begins) if course else ""
     body = "".join(_article(name, text, names) for name, text in texts.items())
     styles = "".join(dict.fromkeys(STYLES.findall(texts[names[0]])))
     return (
@@ -93,7 +142,7 @@ def _article(name: str, text: str, printed: list[str]) -> str:
     found = ARTICLE.search(text)
     if found is None:
         raise ValueError(f"{name}.html has no article")
-    body = _hints_at_the_end(found[1])
+    body = _hints_at_the_end(VERDICT.sub(r"\1<p><b>\2</b></p>", found[1]))  # no bookmark
     body = NAMED.sub(lambda m: _own(m, name), body)
     body = LINK.sub(lambda m: f"<a {m[1]}{_target(m[2], name, printed)}", body)
     return f'<section class="printed" id="{name}">{body}</section>'
@@ -130,9 +179,12 @@ def _hints_at_the_end(body: str) -> str:
     return HINTS.sub("", body) + listed
 
 
-def _contents(head: str, titles: dict[str, str]) -> str:
-    items = "".join(f'<li><a href="#{n}">{html.escape(t)}</a></li>' for n, t in titles.items())
-    return f'<section class="printed"><h1>{head}</h1><ul>{items}</ul></section>'
+def _contents(head: str, titles: dict[str, str], begins: Sequence[int]) -> str:
+    items = "".join(
+        f'<li><a href="#{name}">{html.escape(title)}</a><span>{page}</span></li>'
+        for (name, title), page in zip_longest(titles.items(), begins, fillvalue="")
+    )
+    return f'<section class="printed"><h1>{head}</h1><ol class="contents">{items}</ol></section>'
 
 
 def _words(found: re.Match[str] | None) -> str:

@@ -28,6 +28,10 @@ BASE = """\
   background-color: currentColor; -webkit-mask: var(--icon) center / contain no-repeat;
   mask: var(--icon) center / contain no-repeat; }
 .fa-solid::before, .fas::before { content: none !important; }
+/* What the theme says with letters of the font: that the contents open, and whose a link is. */
+.bd-sidebar-secondary.hide:not(:hover) .onthispage::after { content: "\\25be" !important;
+  font-family: inherit !important; }
+a:is(.github, .gitlab)::before { content: none !important; }
 """
 SCRIPT = re.compile(
     r"\s*(?:<!--[^>]*custom icons -->\s*)?<script[^>]*fontawesome\.js[^>]*></script>"
@@ -41,6 +45,7 @@ LEFT_OUT = (
 TO_ALL = (
     (r'id="pst-primary-sidebar"', r'\g<0> role="navigation" aria-label="Course"'),
     (r'<th class="(head[^"]*)"><p></p></th>', r'<td class="\1"></td>'),
+    (r'<summary>(?=<span class="toctree-toggle")', '<summary aria-label="The pages below">'),
 )
 
 

@@ -64,6 +64,7 @@ settings.load_profile("test")
 LONG = (
     "units/test_memory.py",
     "course/test_site.py",
+    "course/test_site_kinds.py",
     "course/test_jupyterlab.py",
     "course/test_empty_environment.py",
     "grading/test_cli.py",

@@ -66,7 +66,8 @@ def _line(row: Op) -> str:
 
 
 def _page(row: Op, from_where: dict[str, tuple[list[str], list[str]]]) -> str:
-    signature = listing(Namespace(op=row.name)).text.splitlines()[1].strip().split("  ")[0]
+    line = listing(Namespace(op=row.name)).text.splitlines()[1]
+    signature = line.removesuffix(row.doc.splitlines()[0]).strip()
     parts = [
         f"---\norphan: true\n---\n\n```{{index}} ! {row.name}\n```\n\n# {row.name}",
         f"[All ops](../ops.md) · {row.kind}: {escaped(KINDS[row.kind])}",

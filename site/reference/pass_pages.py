@@ -16,7 +16,7 @@ from typing import Any
 from course_lib import passes
 from course_lib.passes.infra.contract import FACTS, contract_of
 from course_lib.passes.pipeline import DEFAULT
-from reference.prose import escaped, fenced, first_sentence, markdown
+from reference.prose import escaped, fenced, first_paragraph, markdown
 
 ROOMS = {
     "prepare": "Make a graph plain",
@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
     ]
     for room, title in ROOMS.items():
         rows = [
-            f"| [`{name}`](passes/{name}.md) | {first_sentence(module.__doc__)} |"
+            f"| [`{name}`](passes/{name}.md) | {first_paragraph(module.__doc__)} |"
             for where, name, module in all_passes
             if where == room
         ]

@@ -76,5 +76,9 @@ def escaped(line: str) -> str:
 
 def first_sentence(text: str | None) -> str:
     """What stands before the first full stop or colon of a docstring's first paragraph."""
-    first = " ".join(inspect.cleandoc(text or "").split("\n\n")[0].split())
-    return escaped(re.split(r"(?<=[a-z`)])[.:](?= |$)", first)[0])
+    return re.split(r"(?<=[a-z`)])[.:](?= |$)", first_paragraph(text))[0]
+
+
+def first_paragraph(text: str | None) -> str:
+    """Of a docstring, on one line."""
+    return escaped(" ".join(inspect.cleandoc(text or "").split("\n\n")[0].split()))

@@ -36,3 +36,21 @@ document.addEventListener("DOMContentLoaded", () => {
     return (part || article)?.textContent ?? "";
   };
 });
+
+/* Beside each title: what kind of page it is, where the title does not say so. */
+const KINDS = [[/^ops\//, "op"], [/^passes\//, "pass"], [/^api\//, "library"], [/^glossary/, "term"],
+  [/^(units\/|instructors|authoring)/, "for teachers"]];
+document.addEventListener("DOMContentLoaded", () => {
+  const found = document.getElementById("search-results");
+  if (!found) return;
+  const label = (link) => {
+    const kind = KINDS.find(([page]) => page.test(link.getAttribute("href")));
+    if (!kind || link.nextElementSibling?.matches("span")) return;
+    const said = document.createElement("span");
+    said.className = "found-in";
+    said.textContent = kind[1];
+    link.after(said);
+  };
+  new MutationObserver(() => found.querySelectorAll("li > a").forEach(label))
+    .observe(found, { childList: true, subtree: true });
+});

@@ -65,6 +65,28 @@ def test_the_boxes_of_the_map_do_not_overlap_and_lie_on_it(landing, parts):
             assert abs(x - u) >= w or abs(y - v) >= h
 
 
+def test_a_line_past_other_rows_runs_between_the_columns(landing, parts):
+    tree = ET.fromstring(landing.course_map(parts))
+    rects = list(tree.iter("{http://www.w3.org/2000/svg}rect"))
+    sides = [float(r.get("x") or 0) for r in rects]
+    paths = [path.get("d") or "" for path in tree.iter("{http://www.w3.org/2000/svg}path")]
+    past = [float(found[1]) for path in paths if (found := re.search(r" ([\d.]+) [\d.]+V", path))]
+    assert len(past) > 5
+    assert not [x for x in past if any(side <= x <= side + landing.WIDE for side in sides)]
+    assert all(0 < x < float(tree.get("width") or 0) for x in past)
+
+
+def test_the_list_has_every_unit_and_links_those_that_exist(landing, parts):
+    tree = ET.fromstring(landing.course_list(parts))
+    rows = ["".join(row.itertext()) for row in tree.iter("li")]
+    units = [unit for part in parts for unit in part.units]
+    assert [row[:3] for row in rows] == [unit.key for unit in units]
+    links = [link.get("href") for link in tree.iter("a")]
+    assert links == [f"{unit.source.name}.html" for unit in units if unit.source]
+    for unit, row in zip(units, rows, strict=True):
+        assert not unit.source or (unit.question in row and unit.changed in row)
+
+
 def test_every_unit_and_lab_has_a_card_with_its_facts(landing, parts, root):
     welcome = (root / "site" / "welcome.md").read_text(encoding="utf-8")
     text = landing.page(welcome, parts, {"u02"})
@@ -123,8 +145,10 @@ def test_a_page_loses_the_script_of_the_icons_and_gets_its_marks(slim):
     page = (
         '<script defer src="_static/scripts/fontawesome.js?digest=1"></script>'
         '<div id="pst-primary-sidebar"></div><th class="head text-left"><p></p></th>'
+        '<summary><span class="toctree-toggle"></span></summary>'
         '<script src="_static/map.js"></script>'
     )
     text = slim.slimmed(page)
     assert "fontawesome" not in text and "map.js" in text
+    assert '<summary aria-label="The pages below"><span' in text
     assert 'role="navigation"' in text and '<td class="head text-left"></td>' in text

@@ -56,7 +56,7 @@ def test_every_package_of_every_extra_has_a_pin(root):
     lines = (root / "constraints.txt").read_text().splitlines()
     pins = {normal(line.split("==")[0]) for line in lines if line and not line.startswith("#")}
     assert extras(root) - pins == set()
-    assert pins - extras(root) == {"uv"}, "uv is used by setup_env.py; anything else is not used"
+    assert pins - extras(root) == set(), "this is not used"
 
 
 def test_every_pin_installs_on_the_oldest_python_that_the_course_names(root):

@@ -6,8 +6,10 @@ import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from pypdf import PdfReader
 
 from autograder.edition.sources import expand, sources
 from autograder.notebook import _apart
@@ -143,3 +145,40 @@ def test_paper_has_every_unit_once_with_its_hints_at_the_end(tmp_path, require_t
     assert all(path.read_bytes().startswith(b"%PDF") for path in printed)
     assert str(tmp_path).encode() not in b"".join(path.read_bytes() for path in printed)
     assert sorted(path.name for path in tmp_path.glob("*.html")) == ["u00.html", "u01.html"]
+
+
+def test_the_whole_course_has_a_bookmark_for_each_heading_and_says_where_units_begin(
+    tmp_path, require_tool
+):
+    """A heading of two lines, of which Chromium's own bookmark loses the space in between; a long
+    line wraps, and a listing that fills a page breaks; a verdict is no chapter."""
+    require_tool("chromium")
+    (tmp_path / "_static").mkdir()
+    style = (ROOT / "site" / "static" / "print.css").read_text("utf-8")
+    (tmp_path / "_static" / "print.css").write_text(style)
+    long = "A tour from a model in PyTorch to the machine code that a processor runs, and to a chip"
+    listing = "y = 2\n" * 200 + "wide " * 60
+    filled = (
+        '<div style="height:247mm"></div><h2>Moved <code>to.the</code> next page</h2>'
+        '<section class="verdict passed"><span>2</span>\n<h4><code>a</code>: passed</h4></section>'
+        f'<div class="highlight"><pre>{listing}</pre></div>'
+    )
+    for name, title in (("u00", long), ("u01", "Graphs")):
+        (tmp_path / f"{name}.html").write_text(PAGE.format(title=title, text=filled))
+    print_pages(tmp_path, ["u00", "u01"])
+    alone = PdfReader(tmp_path / "pdf" / "u00.pdf")
+    course = PdfReader(tmp_path / "pdf" / "course.pdf")
+    titles = ["Exercise passes.dce", "Hints", "passes.dce", "Moved to.the next page"]
+    assert sorted(_titles(alone.outline)) == sorted([f"{long}#", *titles])
+    tops = [one for one in course.outline if not isinstance(one, list)]
+    begin = [course.get_destination_page_number(one) for one in tops]
+    pages = len(alone.pages)
+    assert begin == [0, 1, 1 + pages] and len(course.pages) == 1 + 2 * pages >= 7
+    said = course.pages[0].extract_text().split()
+    assert {"2", str(2 + pages), "Graphs"} <= set(said)
+    assert "wide" in alone.pages[-1].extract_text() + alone.pages[-2].extract_text()
+
+
+def _titles(outline: list[Any]) -> list[str]:
+    """Of all levels."""
+    return [t for one in outline for t in (_titles(one) if isinstance(one, list) else [one.title])]

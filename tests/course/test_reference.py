@@ -21,7 +21,7 @@ sys.path.append(str(ROOT / "site"))  # its files are plain modules beside build.
 from reference import api, bibliography, glossary, op_pages, pass_pages  # noqa: E402
 from reference.importers import importers  # noqa: E402
 from reference.meaning import source_of  # noqa: E402
-from reference.prose import markdown  # noqa: E402
+from reference.prose import FENCE, markdown  # noqa: E402
 
 UNITS = sources(ROOT / "notebooks")
 GLOSSARY = ROOT / "site" / "glossary.md"
@@ -86,6 +86,7 @@ def test_every_op_has_a_page_with_its_meaning_an_example_and_loops():
     assert {f"ops/{name}" for name in OPS} | {"ops"} == set(pages)
     for name, row in OPS.items():
         page = pages[f"ops/{name}"]
+        assert page.split(f"{FENCE}text\n")[1].splitlines()[0][-1] in ")}", "more than a signature"
         assert "## Its meaning" in page or name in ("input", "constant"), name
         _, spelled, text = page.partition("`decompose` spells it out.")
         assert not spelled or f"= {name}(" not in text.partition("## ")[0], name
@@ -118,6 +119,7 @@ def test_every_pass_of_the_pipeline_has_a_page():
     pages = pass_pages.pages()
     assert {f"passes/{one.__name__}" for one in WINOGRAD} <= set(pages)
     assert "It runs 3 times" in pages["passes/dce"]
+    assert "Dead-code elimination: remove what no output needs." in pages["passes"]
     assert "(*groups*)" in pages["passes/fuse"] and "The default pipeline" in pages["passes/widen"]
 
 

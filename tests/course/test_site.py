@@ -1,22 +1,18 @@
 """The website: built from the notebooks as readers get it, looked at in a real browser.
 
-It is built once for all tests here, with Sphinx's warnings as errors. The notebooks were executed
-by site/build.py's own function; what they showed stands on the pages.
+It is built once for all tests (conftest.py), with Sphinx's warnings as errors. The notebooks were
+executed by site/build.py's own function; what they showed stands on the pages. Next:
+test_site_kinds.py, one page of each kind.
 """
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from autograder.check.hints import ladder
 from autograder.check.keys import is_lab, key_in
@@ -39,20 +35,6 @@ CUT = """[...document.querySelectorAll(".bd-article .highlight pre")].filter(box
     box.offsetParent && box.scrollWidth > box.clientWidth + 1
     && Math.max(...box.textContent.split("\\n").map(line => line.length)) <= 100
 ).map(box => box.textContent.slice(0, 80))"""
-
-
-@pytest.fixture(scope="session")
-def website(root: Path, once, run_notebook) -> Path:
-    def make(folder: Path) -> None:
-        (folder / "solved").mkdir()
-        for source in sources(root / "notebooks"):
-            shutil.copy(run_notebook("instructor", unit=source.key).path, folder / "solved")
-        command = [sys.executable, str(root / "site" / "build.py")]
-        command += ["--into", str(folder / "html"), "--solved", str(folder / "solved")]
-        done = subprocess.run(command, cwd=root, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
-
-    return once("website", make) / "html"
 
 
 def exercises_of(root: Path) -> list[str]:
@@ -190,64 +172,6 @@ def _looks_right(page: Any, name: str) -> None:
         assert page.locator("figure.cl svg").count() > 0, f"{name} has no drawing"
 
 
-def test_pages_are_light_and_legible_to_all(website: Path, root: Path, browser, missing) -> None:
-    """What a server sends, compressed as servers do: the first page is below 500 kB, a unit's below
-    1.5 MB. Nothing is asked for elsewhere. axe-core finds nothing wrong in either scheme."""
-    axe, shared = _axe(missing), 0
-    assert not (website / ".doctrees").exists() and not list(website.rglob("fontawesome.js"))
-    for name in ("index", "u12_systolic"):
-        page = browser.new_page(reduced_motion="reduce")  # no colours on their way to others
-        page.set_default_timeout(600_000)
-        asked: set[str] = set()
-        page.on("request", lambda request, asked=asked: asked.add(request.url))
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            page.goto((website / f"{name}.html").as_uri())
-            for image in page.locator("img").all():
-                image.evaluate("image => image.loading = 'eager'")
-            page.wait_for_load_state("networkidle")
-            assert page.locator("html").get_attribute("data-theme") == scheme
-            assert page.locator('meta[name="description"]').count() == 1
-            found = axe.run(page).response["violations"]
-            assert not found, (name, scheme, [(v["id"], v["nodes"][0]["html"]) for v in found])
-        page.close()
-        assert all(url.startswith(("data:", "file:")) for url in asked), asked
-        files = [Path(url[7:].split("?")[0]) for url in asked if not url.startswith("data:")]
-        sent = {file.name: len(gzip.compress(file.read_bytes())) for file in files}
-        assert name != "index" or sum(sent.values()) < 500_000, sent
-        shared = sum(size for file, size in sent.items() if file != f"{name}.html")
-    for source in sources(root / "notebooks"):
-        own = len(gzip.compress((website / f"{source.name}.html").read_bytes()))
-        assert shared + own < 1_500_000, source.name
-
-
-def test_the_map_says_what_a_unit_is_about_by_mouse_and_by_keyboard(website: Path, browser) -> None:
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    page.set_default_timeout(600_000)
-    page.goto((website / "index.html").as_uri())
-    said, box = page.locator(".map-about"), page.locator('.course-map a[data-key="u03"]')
-    before = said.inner_text()
-    box.hover()
-    assert said.inner_text().startswith("u03. ") and "minutes" in said.inner_text()
-    marked = page.locator(".course-map .map-needed")
-    assert [one.get_attribute("data-key") for one in marked.all()] == ["u01", "u02"]
-    page.mouse.move(0, 0)
-    assert said.inner_text() == before
-    box.focus()
-    assert said.inner_text().startswith("u03. ")
-    page.keyboard.press("Enter")
-    page.wait_for_url("**/u03_fusion.html")
-    page.close()
-
-
-def _axe(missing: Any) -> Any:
-    try:
-        from axe_playwright_python.sync_playwright import Axe
-    except ImportError:
-        missing("axe-playwright-python")
-    return Axe()
-
-
 def _alike(website: Path) -> list[Path]:
     """The pages of ops, passes and rooms are hundreds: all but the two longest of each kind."""
     found: list[Path] = []
@@ -273,6 +197,9 @@ def test_a_search_finds_what_was_asked_for_and_teachers_pages_last(website: Path
         links = "links => links.map(link => link.getAttribute('href').split(/[?#]/)[0])"
         found = page.eval_on_selector_all("#search-results li > a", links)
         assert found[0] == wanted, (query, found[:5])
+        kind = page.locator("#search-results li").first.locator(".found-in")
+        said = {"passes": "pass", "ops": "op", "glossary.html": "term"}.get(wanted.split("/")[0])
+        assert kind.all_inner_texts() == ([said] if said else [])
         teachers = ("units/", "instructors", "deploy", "authoring")
         kinds = [name.startswith(teachers) for name in found]
         assert kinds == sorted(kinds), query

@@ -228,6 +228,8 @@ def test_tables_mark_the_best_and_round_to_three_digits():
     ]
     with pytest.raises(ValueError, match="2 cells, the table 3 columns"):
         table([["a", 1]], ["a", "b", "c"])
+    bare = table([["", "x"]], ["", "what"])._repr_html_()
+    assert bare.count("<td></td>") == 2 and bare.count("<th") == 1 + bare.count("<thead")
     with pytest.raises(ValueError, match="least"):
         table(rows, ["compiler", "kernels", "MB"], best={"MB": "smallest"})
 

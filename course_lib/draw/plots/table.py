@@ -158,9 +158,10 @@ def _markup(
     numeric: Sequence[bool],
     winners: Collection[tuple[int, int]],
 ) -> str:
-    """The table as HTML. Without numbers in it, the first column is a heading of its row."""
+    """The table as HTML. Without numbers in it, the first column is a heading of its row; what says
+    nothing is no heading."""
     head = [
-        tag("th", escape(h), scope="col", klass="cl-num" if num else "")
+        tag("th" if h else "td", escape(h), scope="col" if h else "", klass="cl-num" if num else "")
         for h, num in zip(headers, numeric, strict=True)
     ]
     body = []
@@ -169,7 +170,7 @@ def _markup(
         for k, words in enumerate(row):
             mark = "▸ " if (r, k) in winners else ""
             klass = " ".join(["cl-num"] * numeric[k] + ["cl-best"] * ((r, k) in winners))
-            name, scope = ("th", "row") if k == 0 and not numeric[0] else ("td", None)
+            name, scope = ("th", "row") if words and not k and not numeric[0] else ("td", None)
             columns.append(tag(name, mark + escape(words), klass=klass, scope=scope))
         body.append(tag("tr", *columns))
     caption = [tag("caption", escape(title))] if title else []
