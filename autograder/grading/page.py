@@ -24,6 +24,7 @@ from autograder.check.verdict import (
     headline,
     score,
 )
+from autograder.grading.book.pages import code
 from autograder.grading.report import Report
 from autograder.process.start import unprotected
 
@@ -47,7 +48,7 @@ section.verdict h4{margin:.7em 0 .2em;font-weight:600;font-size:.85rem}
 .verdict pre{white-space:pre-wrap;overflow-wrap:anywhere}
 :focus-visible{outline:3px solid #0072b2;outline-offset:2px}
 @media (max-width:40em){body{margin:1em auto}td,th{padding-right:.5em}
- td code,h1,h2,h3{overflow-wrap:anywhere}}
+ h1,h2,h3{overflow-wrap:anywhere}}
 """
 
 
@@ -109,7 +110,7 @@ def _total(report: Report) -> str:
 
 def _table(report: Report) -> str:
     rows = "".join(
-        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{headline(v)}{_why_blank(v)}</td>"
+        f"<tr><td>{code(v.exercise)}</td><td>{headline(v)}{_why_blank(v)}</td>"
         f'<td class="number">{score(v)}</td></tr>'
         for v in report.verdicts
     )

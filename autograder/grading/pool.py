@@ -99,6 +99,7 @@ def ready_for(todo: Iterable[Task]) -> None:
     trying.start()
     with _collecting_seldom():
         for (seed, assignment), count in counts.items():
+            _ = assignment.edition  # written now, once, before several seats need it
             if count > 1:
                 make_ready(assignment, seed)
     trying.join()

@@ -112,7 +112,7 @@ def _points(lines: list[Entry], people: dict[str, Standing], course: Course) -> 
         drawn = _range_bar(low, middle, high, label)
         rows.append([code(name), when, drawn, f"{100 * middle:.0f} %", half, *numbers])
     head = ["assignment", "due", "0 to 100 % of the points", "middle", "half between", "handed in"]
-    caption = "Bar: the middle half of those who handed in; line: the one in the middle"
+    caption = "Of those who handed in: the middle half (bar), and the one in the middle (line)"
     return [
         text("Points over the term", "h2"),
         table([*head, "late"], rows, caption, "ttbnnnn", "told"),

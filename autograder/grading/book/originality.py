@@ -27,7 +27,16 @@ from pathlib import Path
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
-from autograder.grading.book.clusters import Group, Pair, Shingle, groups, lines_of, often, shingles
+from autograder.grading.book.clusters import (
+    ELSEWHERE,
+    Group,
+    Pair,
+    Shingle,
+    groups,
+    lines_of,
+    often,
+    shingles,
+)
 from autograder.grading.book.entries import OTHER, Entry
 from autograder.grading.book.pages import ORIGINALITY, code, page, share_bar, table, text
 from autograder.grading.book.shapes import Shape, code_shape, helpers_of, shape_of, text_shape
@@ -41,7 +50,6 @@ SHARE = 0.5  # of the smaller answer
 SHOWN = 60  # groups on the page
 NAMED = 30  # people of a group
 HELPERS = "code outside the answers"
-ELSEWHERE = "another class:\n"  # nobody's name here begins so: names are printable
 WORDS = (
     "This page is for the teacher's eyes. It lists answers that share more than the task explains. "
     "Similarity is no proof of anything: two people who worked together as they were allowed to, "

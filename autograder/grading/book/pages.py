@@ -8,6 +8,7 @@ Next room: dashboard.py, statistics.py and originality.py, three such pages.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 # Okabe and Ito's colours, which most colour-blind people tell apart; each has a pattern as well.
@@ -22,7 +23,7 @@ COLOURS = {
     "grader failed": "#0072b2",
 }
 TERM, STATISTICS, ORIGINALITY = "term.html", "statistics.html", "originality.html"
-PAGES = {TERM: "Over the term", STATISTICS: "In figures", ORIGINALITY: "What resembles"}
+PAGES = {TERM: "Over the term", STATISTICS: "In figures", ORIGINALITY: "Resemblances"}
 STYLE = """
 :root{color-scheme:light dark;--line:color-mix(in srgb,CanvasText 18%,Canvas);
  --soft:color-mix(in srgb,CanvasText 5%,Canvas);--quiet:color-mix(in srgb,CanvasText 68%,Canvas)}
@@ -66,7 +67,7 @@ td.who{min-width:8rem;max-width:16rem}
 .pair>div{min-width:0}
 @media (max-width:46rem){.pair{grid-template-columns:minmax(0,1fr)}
  main{padding:1.2rem 1rem 3rem}
- td code,h2,h3{overflow-wrap:anywhere}
+ h2,h3{overflow-wrap:anywhere}
  th,td{padding-right:.5rem}
  td.bar{min-width:5.5rem;width:28%}
  .told .bar{display:none}
@@ -98,7 +99,10 @@ def text(words: str, tag: str = "p", kind: str = "") -> str:
 
 
 def code(words: str) -> str:
-    return f"<code>{html.escape(words)}</code>"
+    """A name in a program. Where there is little room, a line may end behind a dot or an underline
+    in it."""
+    breaking = re.sub(r"([._])(?=.)", r"\1<wbr>", html.escape(words))
+    return f"<code>{breaking}</code>"
 
 
 def table(
