@@ -13,16 +13,19 @@ reports; otherwise there are no figures. 300 students of all units take hours: a
 says how many are graded and how long the rest will take at this pace, and what is measured is in
 the file of `--out` after each assignment. benchmarks/answers.py estimates the same in minutes.
 
-Seconds are of the wall, all that the command does included. Memory is the highest sum, over the
-command and all that it started, of the proportional set size (PSS, /proc/PID/smaps_rollup: a page
-that several share counts once), looked at twice a second, in the first half of the answers and in
-the second: where the two are the same, memory does not grow with the class. What another user's
-processes have is counted where the benchmark may read it, so root should run it. Linux only.
+Seconds are of the wall, all that the command does included. Memory is the sum, over the command and
+all that it started, of the proportional set size (PSS, /proc/PID/smaps_rollup: a page that several
+share counts once), looked at twice a second: in the middle over the first quarter of the answers,
+in the middle over the last one, and the most. Where the first two are the same, memory does not
+grow with the class. Hostile answers take up to the 3 GB that the sandbox leaves them, for as long
+as they run. What another user's processes have is counted where the benchmark may read it, so root
+should run it. Linux only.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -41,8 +44,8 @@ from autograder.grading.rehearsal import make_class
 
 ENGINES = ("pool", "dask")
 ALL = "all"
-HEAD = """seconds, and most megabytes in the first half of the answers → in the
-second (and Dask's relative to the pool's)
+HEAD = """seconds (and Dask's relative to the pool's), and megabytes in the middle over the
+first quarter of the answers → over the last one, and the most
 
 | assignment | graded | pool: s | MB | dask: s | MB |
 |---|--:|--:|--:|--:|--:|"""
@@ -51,7 +54,8 @@ second (and Dask's relative to the pool's)
 def graded(
     place: Path, unit: str, engine: str, options: argparse.Namespace, bar: tqdm
 ) -> tuple[float, list[float]]:
-    """(seconds, most megabytes in each half) of one run of the command on this folder's class."""
+    """(seconds, megabytes) of one run of the command on this folder's class: in the middle over the
+    first quarter of the answers, over the last one, and the most."""
     command = [
         sys.executable, "-m", "autograder", "grade", "--submissions", place / "submissions",
         "--course", place / "course.toml", "--unit", unit, "--out", place / engine,
@@ -59,20 +63,30 @@ def graded(
     ]  # fmt: skip
     log = place / f"{engine}.log"
     bar.set_description(f"{unit} {engine}")
-    begin, most, before = time.perf_counter(), [0.0, 0.0], bar.n
+    begin, looks, before = time.perf_counter(), [], bar.n
     with log.open("wb") as said:
         running = subprocess.Popen(command, cwd=COURSE, stdout=said, stderr=said)
         while running.poll() is None:
             done = sum(1 for _ in (place / engine / "reports").rglob("*.json"))
             bar.update(before + done - bar.n)
-            half = 2 * done >= options.students
-            most[half] = max(most[half], sum(_memory(pid) for pid in _family(running.pid)) / 1e6)
+            looks.append((done, sum(_memory(pid) for pid in _family(running.pid)) / 1e6))
             time.sleep(0.5)
     seconds = time.perf_counter() - begin
     if running.returncode:
         raise SystemExit(f"{unit} on {engine}: no figures\n{log.read_text()[-3000:]}")
     bar.update(before + options.students - bar.n)
-    return seconds, most
+    return seconds, over_time(looks)
+
+
+def over_time(looks: list[tuple[int, float]]) -> list[float]:
+    """Megabytes in the middle over the first and the last quarter of the answers, and the most.
+    `looks` are (answers so far, megabytes); until the first answer there is only preparation."""
+    last = looks[-1][0]
+    first_quarter = [size for done, size in looks if 0 < done <= last / 4]
+    last_quarter = [size for done, size in looks if done > last * 3 / 4]
+    sizes = [size for _, size in looks]
+    quarters = [statistics.median(quarter or sizes) for quarter in (first_quarter, last_quarter)]
+    return [*quarters, max(sizes)]
 
 
 def results(out: Path) -> dict[str, bytes]:
@@ -127,16 +141,14 @@ def row_of(unit: str, options: argparse.Namespace, place: Path, bar: tqdm) -> di
 def line(row: dict[str, Any]) -> str:
     cells = []
     for engine in ENGINES:
-        seconds, halves = row["seconds"].get(engine), row["megabytes"].get(engine)
+        seconds, sizes = row["seconds"].get(engine), row["megabytes"].get(engine)
         if not seconds:
             cells += ["–", "–"]
             continue
-        before = "→".join(f"{most:.0f}" for most in halves)
-        ratios = ["", ""]
-        if engine != "pool" and "pool" in row["seconds"]:
-            base = row["seconds"]["pool"], max(row["megabytes"]["pool"])
-            ratios = [f" ({seconds / base[0]:.2f}×)", f" ({max(halves) / base[1]:.2f}×)"]
-        cells += [f"{seconds:.1f}{ratios[0]}", f"{before}{ratios[1]}"]
+        base = row["seconds"].get("pool") if engine != "pool" else None
+        ratio = f" ({seconds / base:.2f}×)" if base else ""
+        first, last, most = sizes
+        cells += [f"{seconds:.1f}{ratio}", f"{first:.0f}→{last:.0f}, {most:.0f}"]
     return f"| {row['assignment']} | {row['graded']} | {' | '.join(cells)} |"
 
 
@@ -146,7 +158,7 @@ def total(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "assignment": "all",
         "graded": sum(row["graded"] for row in rows),
         "seconds": {e: sum(row["seconds"][e] for row in rows) for e in rows[0]["seconds"]},
-        "megabytes": {e: max((r["megabytes"][e] for r in rows), key=max)
+        "megabytes": {e: max((row["megabytes"][e] for row in rows), key=max)
                       for e in rows[0]["megabytes"]},
     }  # fmt: skip
 

@@ -149,7 +149,7 @@ def test_engines_that_differ_get_no_figures(root, tmp_path, monkeypatch, alike):
         (place / engine).mkdir()
         points = "5" if alike or engine == "pool" else "6"
         (place / engine / "grades.csv").write_text(f"student,file,final\nada,a.ipynb,{points}\n")
-        return (2.0, [90.0, 100.0]) if engine == "pool" else (3.0, [250.0, 240.0])
+        return (2.0, [90.0, 91.0, 200.0]) if engine == "pool" else (3.0, [250.0, 240.0, 300.0])
 
     monkeypatch.setattr(classes, "graded", grades)
     monkeypatch.setattr(classes, "make_class", lambda *_: None)
@@ -159,9 +159,18 @@ def test_engines_that_differ_get_no_figures(root, tmp_path, monkeypatch, alike):
             classes.row_of("u00", asked, tmp_path, None)
         return
     row = classes.row_of("u00", asked, tmp_path, None)
-    assert classes.line(row) == "| u00 | 1 | 2.0 | 90→100 | 3.0 (1.50×) | 250→240 (2.50×) |"
+    assert classes.line(row) == "| u00 | 1 | 2.0 | 90→91, 200 | 3.0 (1.50×) | 250→240, 300 |"
     both = classes.total([row, row])
-    assert both["seconds"]["dask"] == 6 and both["megabytes"]["dask"] == [250, 240]
+    assert both["seconds"]["dask"] == 6 and both["megabytes"]["dask"] == [250, 240, 300]
+
+
+def test_memory_is_told_over_the_first_and_the_last_answers(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    classes = importlib.import_module("classes")
+    flat = [(0, 500.0), *((done, 100.0) for done in range(1, 101)), (50, 2000.0), (100, 100.0)]
+    assert classes.over_time(flat) == [100, 100, 2000]
+    grows = [(done, 100.0 + done) for done in range(1, 101)]
+    assert classes.over_time(grows) == [113, 188, 200]
 
 
 def test_units_of_a_class_are_those_that_there_are(root, monkeypatch):
