@@ -40,9 +40,9 @@ from autograder.grading.program import Cell, Program
 from autograder.grading.report import Report
 from autograder.grading.tasks import Task
 
-UNITS = ("u99_example", "u99_lab_of_a_long_name")
+UNITS = ("u99_example", "u99_lab_averylongname")
 DUE = datetime(2026, 10, 5, tzinfo=UTC)
-COURSE = Course(units={"u99": Unit(due=DUE), "u99_lab_of_a_long_name": Unit(due=DUE)})
+COURSE = Course(units={"u99": Unit(due=DUE), "u99_lab_averylongname": Unit(due=DUE)})
 NAMES = ("Ada Lovelace", "Wolfeschlegelsteinhausenbergerdorff " * 3, "שרה الحسن", "山" * 40)
 STEP = "    for node in reversed({{0}}[{0}:]):\n        kept.append(node.inputs[{0}])\n"
 LOOP = '@implements("u99.sweep")\ndef sweep(graph):\n    kept, {0} = [], graph.nodes[:]\n'
