@@ -48,6 +48,7 @@ from autograder.progress.__main__ import FOLDER, status
 from autograder.validate import HEAD, validate
 
 ONLY: dict[str, Any] = {"type": key_of, "metavar": "UNIT", "help": "only this unit, or this lab"}
+WHICH = "this unit, or this lab; may be repeated (default: all, a whole term)"
 SEVERAL: dict[str, Any] = {"action": "append", "default": [], "help": "only this; may be repeated"}
 
 
@@ -144,7 +145,8 @@ def _nbgrader(options: argparse.Namespace) -> int:
 
 
 def _make_class(options: argparse.Namespace) -> int:
-    make_class(options.students, options.unit, options.into, options.seed)
+    units = options.unit or [source.key for source in sources(COURSE / "notebooks")]
+    make_class(options.students, units, options.into, options.seed)
     print(f"{options.into}: a class of {options.students} to rehearse with")
     return 0
 
@@ -214,7 +216,7 @@ def _parser() -> argparse.ArgumentParser:
 
     classes = commands.add_parser("make-class", help="an invented class, to rehearse grading with")
     classes.add_argument("--students", type=int, default=30)
-    classes.add_argument("--unit", **ONLY, required=True)
+    classes.add_argument("--unit", type=key_of, metavar="UNIT", action="append", help=WHICH)
     classes.add_argument("--into", type=Path, required=True, metavar="DIR")
     classes.add_argument("--seed", type=int, default=0, help="another class")
     classes.set_defaults(run=_make_class)

@@ -12,7 +12,9 @@ import functools
 import hashlib
 import os
 import platform
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -22,7 +24,6 @@ import numpy as np
 
 from autograder.check.keys import key_in
 from autograder.edition.contents import COURSE, library
-from autograder.edition.deliver import write
 from autograder.edition.sources import Source
 from course_lib.exercises import Slot, slot
 from course_lib.scratch import Folder
@@ -33,26 +34,27 @@ OURS = ("course_lib", "autograder", "lessons")
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a notebook asks for, and where the edition lies that its students have."""
+    """What a notebook asks for, and where the edition is put that its students have."""
 
     unit: int
     name: str
     exercises: tuple[str, ...]
-    edition: Path
+    editions: Path  # a unit and its labs have the same one
     digest: str
     prose: frozenset[str] = frozenset()  # the texts between the exercises: nobody's explanation
 
     @staticmethod
     def of(source: Source, editions: Path) -> Assignment:
-        """Write the edition that its students have under `editions` and name everything asked."""
-        files = library(source.unit)
-        content = hashlib.sha256(b"".join(name.encode() + files[name] for name in sorted(files)))
-        edition = editions / f"u{source.unit:02d}-{content.hexdigest()[:12]}"
-        if not edition.exists():  # a unit and its labs have the same
-            _write(files, edition)
+        """Name everything that is asked; under `editions` its students' edition is written, once
+        somebody needs it."""
         digest = hashlib.sha256((_course_digest() + source.path.read_text()).encode()).hexdigest()
         names, prose = tuple(source.exercises()), source.prose()
-        return Assignment(source.unit, source.name, names, edition, digest, prose)
+        return Assignment(source.unit, source.name, names, editions, digest, prose)
+
+    @property
+    def edition(self) -> Path:
+        """The folder with what its students have. It takes a second to write, the first time."""
+        return _edition(self.unit, self.editions)
 
     @property
     def key(self) -> str:
@@ -82,9 +84,25 @@ class Assignment:
         return sum(entry.points for entry in self.slots if entry.further)
 
 
+@functools.cache
+def _edition(unit: int, editions: Path) -> Path:
+    place = editions / f"u{unit:02d}"
+    if not place.exists():
+        editions.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=editions))
+        _write(library(unit), made)
+        try:
+            made.rename(place)
+        except OSError:  # another process was first
+            shutil.rmtree(made)
+    return place
+
+
 def _write(files: dict[str, bytes], edition: Path) -> None:
     for name, data in files.items():
-        write(edition / name, data)
+        path = edition / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
     _lend_bytecode(files, edition)
     for path in [edition, *edition.rglob("*")]:
         path.chmod(0o755 if path.is_dir() else 0o644)  # the worker may be another user
@@ -104,7 +122,8 @@ def _lend_bytecode(files: dict[str, bytes], edition: Path) -> None:
             os.utime(copy, ns=(date, date))
             with suppress(FileNotFoundError):
                 there = copy.parent / "__pycache__" / Path(bytecode).name
-                write(there, Path(bytecode).read_bytes())
+                there.parent.mkdir(exist_ok=True)
+                there.write_bytes(Path(bytecode).read_bytes())
 
 
 @contextmanager

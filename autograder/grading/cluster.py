@@ -20,16 +20,19 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import Any
 
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
 from autograder.grading.assignment import lasting
-from autograder.grading.pool import Seat
+from autograder.grading.pool import Seat, by_assignment
 from autograder.grading.program import Program
 from autograder.grading.report import Report, grader_failed
 from autograder.grading.tasks import Task
 from course_lib.bridges.cluster import connected
+
+WINDOW = 256  # submissions that are there at once: more than there are workers, less than a term's
 
 
 def graded(
@@ -39,12 +42,21 @@ def graded(
     with connected(address, jobs or _cores(), insecure) as client:
         from distributed import as_completed
 
-        tasks = {
-            client.submit(report_on, *_plain(task), key=f"grade-{task.cache_name}"): task
-            for task in todo
-        }
-        for future in as_completed(tasks):
-            task = tasks[future]
+        later = chain.from_iterable(by_assignment(todo))
+        there: dict[Any, Task] = {}
+        done = as_completed()
+
+        def send(count: int) -> None:
+            for task in islice(later, count):
+                key = f"grade-{task.cache_name}"
+                future = client.submit(report_on, *_plain(task), key=key)
+                there[future] = task
+                done.add(future)
+
+        send(WINDOW)
+        for future in done:
+            task = there.pop(future)
+            send(1)
             if future.status == "finished":
                 yield task, Report.from_json(future.result())
             else:

@@ -125,10 +125,11 @@ def grade_class(job: Job) -> int:
 def _that_the_class_does(
     assignments: list[Assignment], found: list[Task], course: Course, job: Job
 ) -> list[Assignment]:
-    """Units, and those labs that course.toml has or that are asked for or handed in."""
+    """What course.toml has, is asked for or was handed in; all units if course.toml has none."""
     handed_in = {t.assignment.key for t in found if not t.reason or t.assignment.name in t.file}
-    labs = {*course.units, *handed_in, job.unit}
-    return [one for one in assignments if not is_lab(one.key) or one.key in labs]
+    meant = {*course.units, *handed_in, key_of(job.unit) if job.unit is not None else ""}
+    every = not any(not is_lab(key) for key in course.units)
+    return [one for one in assignments if one.key in meant or (every and not is_lab(one.key))]
 
 
 def _graded(lines: list[Entry], given: dict[Key, Given], job: Job) -> list[Entry]:

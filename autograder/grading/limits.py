@@ -23,6 +23,7 @@ class Limits:
     start: float = 60.0
     cell: float = 10.0
     call: float = 10.0
+    ahead: float = 3.0  # calls that are made together; beyond it they are made one at a time
     callbacks: int = 100_000  # how often one call may call the functions that it was given
     exercise: float = 60.0
     cells: float = 120.0  # all cells together, those that end the process with those before them

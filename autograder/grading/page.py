@@ -24,6 +24,7 @@ from autograder.check.verdict import (
     headline,
     score,
 )
+from autograder.grading.book.pages import code
 from autograder.grading.report import Report
 from autograder.process.start import unprotected
 
@@ -33,12 +34,21 @@ WHAT_TO_DO = (
 )
 NO_POINTS_YET = "What you handed in cannot be graded, so it has no points yet."
 PAGE_STYLE = """
-:root{color-scheme:light dark}
+:root{color-scheme:light dark;--line:color-mix(in srgb,CanvasText 18%,Canvas)}
 body{font:16px/1.5 system-ui,sans-serif;max-width:64em;margin:2em auto;padding:0 1em;
- background:Canvas;color:CanvasText}
-table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid}
-td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
-blockquote{border-left:4px solid;margin:.5em 0;padding:.1em 1em;white-space:pre-wrap}
+ background:Canvas;color:CanvasText;overflow-wrap:break-word}
+table{border-collapse:collapse}
+td,th{padding:.3em .8em .3em 0;text-align:left;vertical-align:top;
+ border-bottom:1px solid var(--line)}
+td.number,th.number{text-align:right;padding-right:0;font-variant-numeric:tabular-nums}
+blockquote{border-left:4px solid var(--line);margin:.2em 0 1em 1.4em;padding:.1em 1em;
+ white-space:pre-wrap}
+section.verdict h3{margin:.1em 0 .4em;font-size:1rem}
+section.verdict h4{margin:.7em 0 .2em;font-weight:600;font-size:.85rem}
+.verdict pre{white-space:pre-wrap;overflow-wrap:anywhere}
+:focus-visible{outline:3px solid #0072b2;outline-offset:2px}
+@media (max-width:40em){body{margin:1em auto}td,th{padding-right:.5em}
+ h1,h2,h3{overflow-wrap:anywhere}}
 """
 
 
@@ -60,7 +70,7 @@ def feedback_page(report: Report, student: str, sentences: Iterable[str] = ()) -
     shown = [v for v in report.verdicts if not _is_empty(v)]
     parts += ["<h2>Exercises</h2>"] if shown else []
     for verdict in shown:
-        parts.append(as_html(verdict, style=False))
+        parts.append(_box(verdict))
         if verdict.kind == BY_HAND and verdict.exercise in report.texts:
             parts.append(f"<blockquote>{html.escape(report.texts[verdict.exercise])}</blockquote>")
     parts.append(_small_print(report))
@@ -70,6 +80,15 @@ def feedback_page(report: Report, student: str, sentences: Iterable[str] = ()) -
         f"<title>{html.escape(title)}</title><style>{PAGE_STYLE}{STYLE}</style></head>"
         f"<body><main>{''.join(parts)}</main></body></html>\n"
     )
+
+
+def _box(verdict: Verdict) -> str:
+    """The box of a notebook, one heading higher: here it stands below an h2. What the keyboard
+    has to scroll, it can reach."""
+    box = as_html(verdict, style=False)
+    for before, after in (("h4", "h3"), ("h5", "h4")):
+        box = box.replace(f"<{before}>", f"<{after}>").replace(f"</{before}>", f"</{after}>")
+    return box.replace("<figure>", '<figure tabindex="0" role="group" aria-label="Drawing">')
 
 
 def _is_empty(verdict: Verdict) -> bool:
@@ -91,7 +110,7 @@ def _total(report: Report) -> str:
 
 def _table(report: Report) -> str:
     rows = "".join(
-        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{headline(v)}{_why_blank(v)}</td>"
+        f"<tr><td>{code(v.exercise)}</td><td>{headline(v)}{_why_blank(v)}</td>"
         f'<td class="number">{score(v)}</td></tr>'
         for v in report.verdicts
     )

@@ -3,9 +3,12 @@
     for task, report in graded(tasks, jobs=4):      # in the order in which they are done
 
 Each seat of the pool is a process that grades one submission at a time. It branches off after the
-examples of the checks are made, so it has them for nothing. A seat that dies, or that works longer
-than PATIENCE, is replaced; its submission gets the report "the grader failed", and the others never
-know. A seat makes place for a fresh one after TURNS submissions, and after a fault of its own.
+examples of the checks are made, so it has them for nothing. One assignment is graded after the
+other: a student's process branches off from one that has imported what its assignment needs, and
+that one serves the next submission as well. A seat that dies, or that works longer than PATIENCE,
+is replaced; its submission gets the report "the grader failed", and the others never know. A seat
+makes place for a fresh one after TURNS submissions, after a fault of its own, and when the next
+assignment is ready.
 
 Next room: cluster.py, the same on many machines; classroom.py, who asks.
 """
@@ -45,12 +48,19 @@ TURNS = 100  # submissions before a seat is replaced
 
 def graded(todo: list[Task], jobs: int | None = None) -> Iterator[tuple[Task, Report]]:
     """Grade every task, `jobs` at a time (default: all cores), if there is memory for so many."""
-    ready_for(todo)
     most = min(jobs or os.cpu_count() or 1, room_for())
+    later, waiting = by_assignment(todo)[::-1], []
     seats: list[Seat] = []
-    waiting = list(reversed(todo))
     try:
-        while waiting or any(seat.task for seat in seats):
+        while later or waiting or any(seat.task for seat in seats):
+            if later and not waiting:  # while others still work on the last ones
+                waiting = later.pop()[::-1]
+                ready_for(waiting)
+                for seat in seats:
+                    seat.retire()
+            for seat in [seat for seat in seats if seat.is_spent]:
+                seat.close()
+                seats.remove(seat)
             if waiting and len(seats) < most:
                 seats.append(Seat())
             for seat in seats:
@@ -61,13 +71,18 @@ def graded(todo: list[Task], jobs: int | None = None) -> Iterator[tuple[Task, Re
                 done = seat.result()
                 if done is not None:
                     yield done
-            for seat in [seat for seat in seats if seat.is_spent]:
-                seat.close()
-                seats.remove(seat)
     finally:
         gc.unfreeze()
         for seat in seats:
             seat.close()
+
+
+def by_assignment(todo: Iterable[Task]) -> list[list[Task]]:
+    """The tasks of each assignment together, in the order in which they first come."""
+    groups: dict[Assignment, list[Task]] = {}
+    for task in todo:
+        groups.setdefault(task.assignment, []).append(task)
+    return list(groups.values())
 
 
 def room_for() -> int:
@@ -84,6 +99,7 @@ def ready_for(todo: Iterable[Task]) -> None:
     trying.start()
     with _collecting_seldom():
         for (seed, assignment), count in counts.items():
+            _ = assignment.edition  # written now, once, before several seats need it
             if count > 1:
                 make_ready(assignment, seed)
     trying.join()
@@ -151,8 +167,12 @@ class Seat:
             report = self._failed(f"What the grader's process sent is no report: {error}")
         done, self.task = (self.task, report), None
         if any(verdict.kind == GRADER for verdict in report.verdicts):
-            self.turns = TURNS
+            self.retire()
         return done
+
+    def retire(self) -> None:
+        """Take no other task: this seat does not have what the next ones need."""
+        self.turns = TURNS
 
     @property
     def is_spent(self) -> bool:

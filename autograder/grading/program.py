@@ -93,27 +93,47 @@ class Program:
         return Program(cells, dict(data["texts"]), tuple(data["notes"]))
 
 
+@dataclass(frozen=True)
+class Notebook:
+    """All cells of a file as (kind, source, id), and of its code what is graded: whatever
+    assignment it may answer, that is the same."""
+
+    all_cells: list[tuple[str, str, str]]
+    code: tuple[Cell, ...]
+    notes: tuple[str, ...]
+
+    @staticmethod
+    def of(data: bytes) -> Notebook:
+        """Raises `Unreadable`."""
+        cells = cells_of(data)
+        if sum(len(source) for kind, source, _ in cells if kind == "code") > MAX_CODE:
+            raise Unreadable(f"The code cells together have more than {MAX_CODE:,} characters.")
+        answers, others, checks = _sorted_out(cells)
+        if len(answers) > MAX_ANSWERS:
+            raise Unreadable(f"More than {MAX_ANSWERS} cells have an answer.")
+        named = [(name, cell) for cell in answers for name in cell.answers]
+        seen = {name: _place_of_check(checks.get(name, ()), cell) for name, cell in named}
+        wanted = [(cell.source, max(seen[name] for name in cell.answers)) for cell in answers]
+        helpers = [Cell(s.source, (), s.number) for s in needed(wanted, others)]
+        placed = sorted([*helpers, *answers], key=lambda cell: cell.number)
+        counts = Counter(name for name, _ in named)
+        notes = (
+            f"{name} is answered in {count} cells; the last one that runs counts"
+            for name, count in sorted(counts.items())
+            if count > 1
+        )
+        return Notebook(cells, tuple(_with_checks(placed, seen)), tuple(notes))
+
+    def program(self, explained: Iterable[str] = (), prose: Collection[str] = ()) -> Program:
+        """Its code, and the texts of an assignment in which these are answered in words."""
+        texts, gone = explanations(self.all_cells, explained, prose)
+        return Program(self.code, texts, (*self.notes, *gone))
+
+
 def read(data: bytes, explained: Iterable[str] = (), prose: Collection[str] = ()) -> Program:
     """The graded part of a notebook. `explained` are the exercises answered in words, `prose` the
     texts between the exercises: nobody's explanation."""
-    cells = cells_of(data)
-    if sum(len(source) for kind, source, _ in cells if kind == "code") > MAX_CODE:
-        raise Unreadable(f"The code cells together have more than {MAX_CODE:,} characters.")
-    answers, others, checks = _sorted_out(cells)
-    if len(answers) > MAX_ANSWERS:
-        raise Unreadable(f"More than {MAX_ANSWERS} cells have an answer.")
-    seen = {n: _place_of_check(checks.get(n, ()), cell) for cell in answers for n in cell.answers}
-    wanted = [(cell.source, max(seen[name] for name in cell.answers)) for cell in answers]
-    helpers = [Cell(s.source, (), s.number) for s in needed(wanted, others)]
-    placed = sorted([*helpers, *answers], key=lambda cell: cell.number)
-    counts = Counter(name for cell in answers for name in cell.answers)
-    notes = [
-        f"{name} is answered in {count} cells; the last one that runs counts"
-        for name, count in sorted(counts.items())
-        if count > 1
-    ]
-    texts, gone = explanations(cells, explained, prose)
-    return Program(tuple(_with_checks(placed, seen)), texts, (*notes, *gone))
+    return Notebook.of(data).program(explained, prose)
 
 
 def _sorted_out(

@@ -170,7 +170,7 @@ class Worker:
         self.foreseen.pop(None, None)
         for batch in batches([call.data for call in calls if call.data not in self.values]):
             frames = [frame(data, NEW_CALL | MORE) for data in batch[:-1]]
-            self._within(self.limits.call)
+            self._within(min(self.limits.ahead, self.limits.call))
             self._write(b"".join(frames) + frame(batch[-1], NEW_CALL))
             for data in batch:
                 self.early.setdefault(data, []).append(self._read_frame())

@@ -20,10 +20,12 @@ from functools import cached_property
 from itertools import groupby
 
 from autograder.grading.assignment import Assignment
-from autograder.grading.program import Program, Unreadable, read
+from autograder.grading.program import Notebook, Program, Unreadable
 from autograder.grading.submissions import Handed
 from autograder.process.start import mode
 from autograder.progress.clock import handed_in
+
+File = tuple[Handed, Notebook | str]  # what was handed in, and the notebook or why there is none
 
 
 @dataclass(frozen=True)
@@ -58,26 +60,32 @@ def tasks(handed: Iterable[Handed], assignments: list[Assignment], seed: int = 0
 
 def _tasks_of(items: list[Handed], assignments: list[Assignment]) -> list[Task]:
     """One student's tasks: what can be graded, and where that is nothing, why."""
+    files = [(item, _opened(item)) for item in items]  # once, however many assignments there are
     own_tasks: list[Task] = []
     for assignment in assignments:
-        task = _best(items, assignment)
-        if task is None and (named := [i for i in items if assignment.name in i.name]):
+        task = _best(files, assignment)
+        if task is None and (named := [f for f in files if assignment.name in f[0].name]):
             task = _nothing(named, assignment)
         own_tasks += [task] if task else []
-    return own_tasks or [_nothing(items, assignment) for assignment in assignments]
+    return own_tasks or [_nothing(files, assignment) for assignment in assignments]
 
 
-def _best(items: list[Handed], assignment: Assignment) -> Task | None:
+def _opened(item: Handed) -> Notebook | str:
+    """The notebook, or why it cannot be read."""
+    try:
+        return item.problem or Notebook.of(item.data)
+    except Unreadable as error:
+        return str(error)
+
+
+def _best(files: list[File], assignment: Assignment) -> Task | None:
     candidates = []
-    problems = [f"{item.name}: {item.problem}" for item in items if item.problem]
-    for item in items:
-        try:
-            given = (assignment.explanations, assignment.prose)
-            program = read(item.data, *given) if not item.problem else Program()
-        except Unreadable as error:
-            problems.append(f"{item.name}: {error}")
+    problems = [f"{item.name}: {read}" for item, read in files if isinstance(read, str)]
+    asked = set(assignment.exercises)
+    for item, notebook in files:
+        if isinstance(notebook, str):
             continue
-        asked = set(assignment.exercises)
+        program = notebook.program(assignment.explanations, assignment.prose)
         if program.answers & asked:
             rank = (len(program.attempted & asked), item.name)
             hints = _hints(item.data, assignment)
@@ -94,18 +102,15 @@ def _best(items: list[Handed], assignment: Assignment) -> Task | None:
     return replace(best, program=replace(best.program, notes=tuple(notes)))
 
 
-def _nothing(items: list[Handed], assignment: Assignment) -> Task:
+def _nothing(files: list[File], assignment: Assignment) -> Task:
     """The task where none of these files can be graded: with the reason."""
     reasons = []
-    for item in items:
-        try:
-            read(item.data) if not item.problem else None
-            reason = item.problem or "The notebook answers none of the exercises."
-        except Unreadable as error:
-            reason = str(error)
-        reasons.append(f"{item.name}: {reason}" if len(items) > 1 else reason)
-    files = ", ".join(item.name for item in items)
-    blank = _task(items[0], assignment, files, Program())
+    for item, notebook in files:
+        unread = isinstance(notebook, str)
+        reason = notebook if unread else "The notebook answers none of the exercises."
+        reasons.append(f"{item.name}: {reason}" if len(files) > 1 else reason)
+    names = ", ".join(item.name for item, _ in files)
+    blank = _task(files[0][0], assignment, names, Program())
     return replace(blank, reason=" ".join(dict.fromkeys(reasons)))
 
 

@@ -118,14 +118,14 @@ def test_what_a_killed_process_left_unfinished_is_swept_away_and_nothing_else(tm
 
 
 def test_files_are_written_under_another_name_in_one_place_only(root):
-    """`deliver` makes room for a newer version, `release` puts a whole folder there, and `keep`
-    sets a broken file aside."""
+    """`deliver` makes room for a newer version, `release` and `assignment` put a whole folder
+    there, and `keep` sets a broken file aside."""
     files = [file for package in ("course_lib", "autograder", "lessons")
              for file in (root / package).rglob("*.py")]  # fmt: skip
     found = {
         file.name for file in files if re.search(r"os\.replace\(|\.rename\(", file.read_text())
     }
-    assert found == {"deliver.py", "keep.py", "release.py"}
+    assert found == {"assignment.py", "deliver.py", "keep.py", "release.py"}
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path):

@@ -115,13 +115,29 @@ def test_the_peer_of_the_array_has_to_report_the_same_cycles(root, tmp_path):
 
 def test_a_class_is_graded_in_seconds_and_megabytes(root):
     script = root / "benchmarks" / "classes.py"
-    options = ["--unit", "0", "--students", "2", "--jobs", "1", "--engine", "pool", "--json"]
+    options = ["--units", "0", "--students", "2", "--jobs", "1", "--engine", "pool", "--json"]
     result = subprocess.run([sys.executable, script, *options], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout.splitlines()[-1])
     (row,) = found["rows"]
     assert (row["assignment"], row["graded"]) == ("u00", 2)
-    assert row["seconds"]["pool"] > 0 and row["megabytes"]["pool"] > 50, "Python and numpy alone"
+    assert row["seconds"]["pool"] > 0
+    assert max(row["megabytes"]["pool"]) > 50, "Python and numpy alone"
+    assert "2/2" in result.stderr, "the bar says how many are graded"
+
+
+def test_an_estimate_counts_every_kind_of_the_class(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    answers = importlib.import_module("answers")
+    costs = dict.fromkeys(answers.MEASURED, 2.0)
+    row = {"assignment": "u00", "prepare": 60.0, "seconds": costs}
+    nothing = sum(answers.KINDS[kind] for kind in answers.NOTHING)
+    assert sum(answers.KINDS.values()) == 100
+    more = {"looping": 30.0, "hostile": 0.0}
+    endless = answers.KINDS["looping"] * 30
+    expected = (60 + 200 - 2 * nothing + endless) / 60
+    assert answers.estimate(row, more, 100) == pytest.approx(expected)
+    assert answers.estimate(row, more, 200) == pytest.approx(2 * expected - 1)
 
 
 @pytest.mark.parametrize("alike", [True, False])
@@ -129,20 +145,39 @@ def test_engines_that_differ_get_no_figures(root, tmp_path, monkeypatch, alike):
     monkeypatch.syspath_prepend(str(root / "benchmarks"))
     classes = importlib.import_module("classes")
 
-    def grades(place, unit, engine, jobs):
+    def grades(place, unit, engine, options, bar):
         (place / engine).mkdir()
         points = "5" if alike or engine == "pool" else "6"
         (place / engine / "grades.csv").write_text(f"student,file,final\nada,a.ipynb,{points}\n")
-        return (2.0, 100.0) if engine == "pool" else (3.0, 250.0)
+        return (2.0, [90.0, 91.0, 200.0]) if engine == "pool" else (3.0, [250.0, 240.0, 300.0])
 
     monkeypatch.setattr(classes, "graded", grades)
     monkeypatch.setattr(classes, "make_class", lambda *_: None)
     asked = argparse.Namespace(students=1, seed=0, jobs=2, engine=None)
     if not alike:
         with pytest.raises(SystemExit, match=r"u00: the engines differ in .'grades.csv'"):
-            classes.row_of("u00", asked, tmp_path)
+            classes.row_of("u00", asked, tmp_path, None)
         return
-    row = classes.row_of("u00", asked, tmp_path)
-    assert classes.line(row) == "| u00 | 1 | 2.0 | 100 | 3.0 (1.50×) | 250 (2.50×) |"
+    row = classes.row_of("u00", asked, tmp_path, None)
+    assert classes.line(row) == "| u00 | 1 | 2.0 | 90→91, 200 | 3.0 (1.50×) | 250→240, 300 |"
     both = classes.total([row, row])
-    assert both["seconds"]["dask"] == 6 and both["megabytes"]["dask"] == 250
+    assert both["seconds"]["dask"] == 6 and both["megabytes"]["dask"] == [250, 240, 300]
+
+
+def test_memory_is_told_over_the_first_and_the_last_answers(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    classes = importlib.import_module("classes")
+    flat = [(0, 500.0), *((done, 100.0) for done in range(1, 101)), (50, 2000.0), (100, 100.0)]
+    assert classes.over_time(flat) == [100, 100, 2000]
+    grows = [(done, 100.0 + done) for done in range(1, 101)]
+    assert classes.over_time(grows) == [113, 188, 200]
+
+
+def test_units_of_a_class_are_those_that_there_are(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "benchmarks"))
+    classes = importlib.import_module("classes")
+    assert classes.keys_of(["2", "u07_lab_matmul"]) == ["u02", "u07_lab_matmul"]
+    every = classes.keys_of(["all"])
+    assert {"u00", "u07_lab_matmul", "u18"} <= set(every)
+    with pytest.raises(SystemExit, match="no notebook source for u77"):
+        classes.keys_of(["0", "77"])

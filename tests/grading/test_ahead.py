@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from autograder.check.framework import checks_of
+from autograder.check.verdict import TIMED_OUT
 from autograder.grading import ahead
 from autograder.grading.ahead import foreseen, identity, prepared
+from autograder.grading.grade import grade
+from autograder.grading.limits import Limits
+from autograder.grading.program import read
 from autograder.grading.sandbox import Worker
 from course_lib.ir.graph.build import relu, trace
 
@@ -53,6 +57,22 @@ def test_a_check_asks_for_what_was_foreseen(verdict_of, monkeypatch):
     checks = [c for c in checks_of("u99.sweep", with_hidden=True) if c.given is not None]
     assert len(made) < sum(c.examples for c in checks) / 4
     assert all(foreseen(c, 0) is foreseen(c, 0) for c in checks)
+
+
+def test_what_never_ends_is_given_up_soon_where_calls_are_made_together(
+    assignment, notebook, monkeypatch
+):
+    """Made together, they may take three seconds; one alone has ten, and is tried twice."""
+    used: list[float] = []
+    within = Worker._within
+    monkeypatch.setattr(Worker, "_within", lambda self, s: used.append(s) or within(self, s))
+    program = read(notebook(SWEEP.format("while True: pass")), assignment.explanations)
+    limits = Limits(start=300, cell=300, call=0.4, ahead=0.2, exercise=600, cells=600)
+    report = grade(assignment, program, limits=limits)
+    (verdict,) = (v for v in report.verdicts if v.exercise == "u99.sweep")
+    assert verdict.kind == TIMED_OUT and "within 0.4 seconds" in verdict.problem
+    assert (used.count(0.2), used.count(0.4)) == (1, 2)
+    assert (Limits().ahead, Limits().call) == (3, 10)
 
 
 ONCE = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -12,10 +13,11 @@ import pytest
 from autograder.check.verdict import BY_HAND, CRASHED, NOT_ATTEMPTED, PASSED, WRONG, Verdict
 from autograder.grading.assignment import Assignment
 from autograder.grading.book import originality as room
-from autograder.grading.book.clusters import groups, often
+from autograder.grading.book.clusters import ELSEWHERE, groups, often
 from autograder.grading.book.entries import Entry
 from autograder.grading.book.originality import LEAST, similar, write_originality
 from autograder.grading.book.pages import histogram
+from autograder.grading.book.roster import Person
 from autograder.grading.book.shapes import code_shape, helpers_of, shape_of
 from autograder.grading.book.statistics import write_statistics
 from autograder.grading.program import Cell, Program
@@ -145,7 +147,37 @@ def test_statistics_count_what_happened(tmp_path):
     assert "1 of 5" in page and "75%" in page, "three of the four who tried"
     assert "<pre>small</pre>" in page and "graph of five lines" not in page
     assert "2 people" in page and "bob, cyd" in page
-    assert "People by raw points: 4 from 0, 1 from 3" in page
+    assert "People by points of the core: 4 from 0, 1 from 3" in page
+
+
+def test_a_bonus_is_not_among_the_points_of_the_core(tmp_path):
+    def with_bonus(student: str, earned: float) -> Entry:
+        more = Verdict("u99.live", PASSED, 8, 8, further=True)
+        entry = replace(line(student, ANSWER, PASSED if earned else WRONG), bonus=8)
+        assert entry.report
+        return replace(entry, report=replace(entry.report, verdicts=(*entry.report.verdicts, more)))
+
+    page = page_of(tmp_path, [with_bonus("ada", 3), with_bonus("bob", 0), line("cyd", ANSWER)])
+    assert "<strong>0 of 5</strong>points of the core in the middle" in page
+    assert "<strong>2</strong>with a bonus" in page
+    assert "People by points of the core: 2 from 0, 1 from 3" in page
+
+
+def test_an_explanation_that_waits_has_no_mean_and_no_share_that_passed(tmp_path):
+    lines = [line("ada", ANSWER, PASSED, text="Because."), line("bob", OTHER)]
+    row = re.findall(r"<tr><td><code>u99.<wbr>why</code>.*?</tr>", page_of(tmp_path, lines))[0]
+    assert row.count('<td class="number">–</td>') == 1 and "– of 2" in row
+
+
+def test_an_error_is_said_and_not_only_that_there_was_one(tmp_path):
+    entry = line("ada", ANSWER, CRASHED, program="small")
+    assert entry.report
+    verdict = replace(
+        entry.report.verdicts[0], problem="Your code raised an error.", error="KeyError: 7"
+    )
+    entry = replace(entry, report=replace(entry.report, verdicts=(verdict,)))
+    page = page_of(tmp_path, [entry])
+    assert "KeyError: 7" in page and "Your code raised" not in page
 
 
 def test_hints_are_counted_where_the_outputs_show_them(tmp_path, assignment, solved):
@@ -219,6 +251,22 @@ def test_groups_hang_together_by_their_pairs():
         ("x", ("a", "b", "e"), 2), ("x", ("c", "d"), 1), ("y", ("a", "b"), 1),
     ]  # fmt: skip
     assert found[0].closest.students == ("a", "b") and often(found) == [(("a", "b"), 2)]
+
+
+def test_of_two_pairs_as_close_that_of_this_class_is_shown():
+    nothing = (frozenset[int](), frozenset[int]())
+    pairs = [
+        room.Pair("x", names, ("", ""), nothing, 20, 0.9)
+        for names in (("ada", f"{ELSEWHERE}ada"), ("ada", "bob"))
+    ]
+    assert groups(pairs)[0].closest.students == ("ada", "bob")
+
+
+def test_people_on_the_roster_are_called_by_name(tmp_path, source):
+    lines = [line("id1", ANSWER), line("id2", RENAMED), line("id3", OTHER)]
+    lines[0] = replace(lines[0], person=Person("id1", "Ada <Lovelace>"))
+    page = originality(tmp_path, source, lines)
+    assert "Ada &lt;Lovelace&gt; (id1) and id2" in page
 
 
 def test_another_class_is_compared_with_this_one_only(tmp_path, source):

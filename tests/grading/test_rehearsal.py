@@ -15,9 +15,14 @@ import pytest
 from tqdm import tqdm
 
 from autograder.check.framework import alternatives_of, mutants_of
+from autograder.grading import pool
 from autograder.grading.as_cell import cell_of
+from autograder.grading.copied import copied
+from autograder.grading.grade import grade
 from autograder.grading.grade_class import Job, grade_class
-from autograder.grading.rehearsal import HOSTILE, KINDS, make_class
+from autograder.grading.limits import Limits
+from autograder.grading.rehearsal import HOSTILE, KINDS, LOOPS, make_class
+from autograder.progress.clock import handed_in
 from course_lib.ir.graph.build import neg, relu, trace
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
@@ -61,7 +66,7 @@ def test_a_mutant_as_a_cell_is_an_answer_to_its_exercise():
         exec(cell, given)
         graph = trace(lambda x: [neg(x), relu(x)], "f32[2]")
         assert str(given[head](graph)) == str(mutant(graph))
-    for code in HOSTILE:
+    for code in (*HOSTILE, *LOOPS):
         compile(code, "<hostile>", "exec")
 
 
@@ -74,6 +79,62 @@ def test_what_a_unit_says_about_its_own_answer_is_in_no_cell():
     assert "equivalent(" not in cell
 
 
+COPY = """
+import math
+
+def total(values):  # of the numbers
+    limit, found = 2, 0
+    for value in values:
+        try:
+            found += min(math.floor(value), limit)
+        except ValueError as error:
+            raise error
+    def of(limit): return limit
+    return found + of(0)
+"""
+
+
+def test_a_copy_has_other_names_and_computes_the_same():
+    copy, names = copied(COPY), [{}, {}]
+    assert "# of" not in copy and "my_found" in copy and "my_value in values" in copy
+    assert "my_limit" not in copy and "my_error" not in copy and "my_min" not in copy
+    for text, own in zip((COPY, copy), names, strict=True):
+        exec(text, own)
+    assert [own["total"]([1.5, 9.0]) for own in names] == [3, 3]
+    assert copied("def f(:") == "def f(:", "what is no Python stays"
+    inner = "def f():\n    class A:\n        b = 1\n    return A.b"
+    assert "my_" not in copied(inner), "a variable there may be an attribute"
+
+
+def test_a_term_has_the_same_people_and_some_stay_away(example_unit, tmp_path):
+    make_class(60, [0, 1], tmp_path)
+    rows = _rows(tmp_path / "expected.csv")
+    kinds = {(row["id"], row["assignment"]): row["kind"] for row in rows}
+    assert len(kinds) == 120 == len(rows) and len(_rows(tmp_path / "roster.csv")) == 60
+    away = [student for (student, unit), kind in kinds.items() if (unit, kind) == ("u00", "absent")]
+    assert any(kinds[student, "u01"] == "absent" for student in away)
+    course = (tmp_path / "course.toml").read_text()
+    assert "[u00]\ndue = 2026-10-19" in course and "[u01]\ndue = 2026-10-26" in course
+    found = list((tmp_path / "submissions").rglob("*.ipynb"))
+    spent = [spent for path in found for spent in handed_in(path.read_bytes()).values()]
+    assert len(found) / 4 < len(spent) < len(found) and all(20 < one < 600 for one in spent)
+    copies = [row for row in rows if row["kind"] == "copied"]
+    assert copies and all(kinds[row["copied from"], row["assignment"]] in
+                          ("right", "alternative", "wrong") for row in copies)  # fmt: skip
+
+
+def test_no_two_of_a_class_hand_in_the_same_letters(rehearsal):
+    found = [path.read_bytes() for path in (rehearsal / "submissions").rglob("*.ipynb")]
+    assert len(found) == len(set(found)) > 5
+
+
+@pytest.fixture
+def soon(monkeypatch):
+    """What never ends is stopped after a second of its own: seats branch off from this process."""
+    limits = Limits(start=300, cell=1, call=1, ahead=0.5, exercise=600, cells=600)
+    monkeypatch.setattr(pool, "grade", lambda *given: grade(*given, limits=limits))
+
+
 @pytest.fixture
 def own_lock(monkeypatch):
     """tqdm locks its output by a semaphore that it shares with every copy of this process: one that
@@ -84,7 +145,7 @@ def own_lock(monkeypatch):
     monkeypatch.setattr(tqdm, "_lock", threading.RLock(), raising=False)
 
 
-def test_everybody_gets_what_is_due_however_the_run_goes(rehearsal, tmp_path, own_lock):
+def test_everybody_gets_what_is_due_however_the_run_goes(rehearsal, tmp_path, own_lock, soon):
     """Two processes at a time; one process; killed in the middle and run again: the same files."""
     one, two, again = (tmp_path / name for name in ("one", "two", "again"))
     assert grade_class(job(rehearsal, two, jobs=2)) == 0
@@ -123,11 +184,13 @@ def _check_rows(rehearsal: Path, out: Path) -> None:
         if kind in ("truncated", "another unit", "no notebook"):
             assert row["notes"] and not row["earned"] and not row["final"], (kind, row)
             assert float(row["to_grade"]) > 0, (kind, row)
-        if kind in ("wrong", "unfinished", "hostile"):
+        if kind in ("wrong", "unfinished", "hostile", "looping"):
             assert earned < 10, (kind, row)
         for name in kinds[student]["wrong"].split():
             assert float(row.get(name) or 0) == 0 or name == "u99.until", (kind, name, row)
         assert bool(row["late"]) == (kind == "late"), row
+        if kind == "copied":
+            assert row["earned"] == seen[kinds[student]["copied from"]]["earned"], row
     assert {kinds[s]["kind"] for s in seen} == set(KINDS) - {"absent"}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from autograder.check.verdict import (
 )
 from autograder.grading.book.course import Course, Extension, Unit
 from autograder.grading.book.dashboard import write_dashboard
-from autograder.grading.book.entries import HANDED_IN, NOTHING, UNREAD, Entry
+from autograder.grading.book.entries import HANDED_IN, NOTHING, UNKNOWN, UNREAD, Entry
 from autograder.grading.book.lateness import Lateness
 from autograder.grading.book.roster import Person
 from autograder.grading.book.term import at_risk, in_order, quartiles, share_of, standings, stuck
@@ -110,7 +111,7 @@ def test_who_is_stuck_and_what_most_of_them_are_told():
         ends("ada", WRONG, check="keeps_order", problem="in another order"),
         ends("bob", WRONG, check="keeps_order", problem="in another order"),
         ends("cyd", WRONG, check="keeps_order", problem="the order is lost"),
-        ends("dan", CRASHED, error="TypeError: no len"),
+        ends("dan", CRASHED, error="TypeError: no len", problem="Your code raised an error."),
         ends("eve", NOT_ATTEMPTED),
         ends("fay", PASSED),
     ]
@@ -121,6 +122,14 @@ def test_who_is_stuck_and_what_most_of_them_are_told():
     assert (found.check, found.message) == ("TypeError", "TypeError: no len")
     (found,) = stuck(lines[5:])
     assert found.people == () and found.message == ""
+
+
+def test_whoever_is_on_no_roster_is_counted_and_said(tmp_path):
+    lines = [points("ada", "u01_one", 9), line("bob", "u01_one", status=NOTHING)]
+    lines.append(replace(points("eve", "u01_one", 5), status=UNKNOWN, person=None))
+    text = write_dashboard(lines, COURSE, NOW, tmp_path).read_text()
+    assert "<strong>3</strong>people, 1 not on the roster" in text
+    assert "<strong>2</strong>hand-ins" in text and "2 of 3" in text
 
 
 def test_quartiles_of_one_are_that_one():
@@ -157,7 +166,7 @@ def page(tmp_path: Path, students: list[str]) -> str:
 def test_the_page_of_nobody_and_of_one(tmp_path):
     assert "Nobody is on the roster" in write_dashboard([], COURSE, NOW, tmp_path).read_text()
     one = page(tmp_path, ["ada"])
-    assert "<strong>1</strong>person" in one and "middle half of those" in one
+    assert "<strong>1</strong>person" in one and "the middle half (bar)" in one
 
 
 def test_the_page_of_three_hundred_names_those_whom_the_rules_name(tmp_path):
@@ -166,8 +175,8 @@ def test_the_page_of_three_hundred_names_those_whom_the_rules_name(tmp_path):
     named = at_risk(standings(class_of(students), COURSE, NOW))
     assert f"<strong>{len(named)}</strong>at risk" in text and 0 < len(named) < 300
     assert text.count("<tr>") > 300 + len(named) and "300 of 300" in text and len(text) < 1_000_000
-    assert "<code>u01_one</code> · 28 people stuck in 1 exercise" in text
-    assert "<code>u03_three</code> · 300 people stuck in 1 exercise" in text
+    assert "<code>u01_<wbr>one</code> · 28 people stuck in 1 exercise" in text
+    assert "<code>u03_<wbr>three</code> · 300 people stuck in 1 exercise" in text
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -3,8 +3,9 @@
     a-b 0.9   b-c 0.8   d-e 0.7      ->      {a, b, c} with a-b shown, {d, e}
 
 Whoever is in a pair with one of a group belongs to it (single linkage), so two of a group may share
-less with each other than with the one between them; `closest` is the pair to read first. Eight
-people with one answer are one group, not twenty-eight pairs.
+less with each other than with the one between them; `closest` is the pair to read first, and of two
+that are as close it is the one of this class. Eight people with one answer are one group, not
+twenty-eight pairs.
 
 Next room: originality.py, which finds the pairs and shows the groups.
 """
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from autograder.grading.book.shapes import Shape
 
 LENGTH = 8  # tokens of a shingle
+ELSEWHERE = "another class:\n"  # nobody's name here begins so: names are printable
 Shingle = tuple[str, ...]
 
 
@@ -98,6 +100,10 @@ def _of_one_exercise(pairs: list[Pair]) -> list[Group]:
 
 
 def _group(pairs: list[Pair]) -> Group:
-    closest = min(pairs, key=lambda pair: (-pair.weight, pair.students))
+    closest = min(pairs, key=lambda pair: (-pair.weight, _is_elsewhere(pair), pair.students))
     students = sorted({student for pair in pairs for student in pair.students})
     return Group(closest.exercise, tuple(students), closest, len(pairs))
+
+
+def _is_elsewhere(pair: Pair) -> bool:
+    return any(student.startswith(ELSEWHERE) for student in pair.students)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from autograder.edition.deliver import write
 from autograder.grading.book.course import Course
-from autograder.grading.book.entries import HANDED_IN, OTHER, UNREAD, Entry
-from autograder.grading.book.pages import cards, code, page, share_bar, table, text
+from autograder.grading.book.entries import HANDED_IN, OTHER, UNKNOWN, UNREAD, Entry
+from autograder.grading.book.pages import TERM, cards, code, page, share_bar, table, text
 from autograder.grading.book.term import (
     RULES,
     Standing,
@@ -42,6 +42,7 @@ CARE = (
     "A reason is what the grade book says, and says nothing about why. It is there to begin a "
     "conversation."
 )
+CAME = (HANDED_IN, UNREAD, UNKNOWN)  # whoever is on no roster has handed something in, too
 CORAL, BLUE = "#d55e00", "#0072b2"
 
 
@@ -57,16 +58,18 @@ def write_dashboard(lines: Iterable[Entry], course: Course, now: datetime, out: 
         parts += [_figures(lines, people), *_risks(people)]
         parts += [*_points(lines, people, course), *_stuck(found, people)]
         parts += _everybody(lines, people, course)
-    path = out / "term.html"
-    write(path, page(course.name or TITLE, parts).encode("utf-8", "replace"))
+    path = out / TERM
+    write(path, page(course.name or TITLE, parts, TERM).encode("utf-8", "replace"))
     return path
 
 
 def _figures(lines: list[Entry], people: dict[str, Standing]) -> str:
-    handed = sum(line.status in (HANDED_IN, UNREAD) for line in lines)
+    handed = sum(line.status in CAME for line in lines)
+    strangers = len({line.student for line in lines if line.status == UNKNOWN})
+    who = "person" if len(people) == 1 else "people"
     return cards(
         [
-            (str(len(people)), "people" if len(people) != 1 else "person"),
+            (str(len(people)), f"{who}, {strangers} not on the roster" if strangers else who),
             (str(len({line.assignment for line in lines})), "assignments"),
             (str(handed), "hand-ins"),
             (str(sum(line.waits for line in lines)), "wait for a person"),
@@ -96,7 +99,7 @@ def _points(lines: list[Entry], people: dict[str, Standing], course: Course) -> 
     for name, due in in_order(lines, course).items():
         shares = [p.shares[name] for p in people.values() if name in p.shares]
         there = [line for line in lines if line.assignment == name]
-        came = sum(line.status in (HANDED_IN, UNREAD) for line in there)
+        came = sum(line.status in CAME for line in there)
         when = due.strftime("%Y-%m-%d") if due else "–"
         late = sum(line.late is not None for line in there)
         numbers = [f"{came} of {len(there)}", str(late)]
@@ -109,10 +112,10 @@ def _points(lines: list[Entry], people: dict[str, Standing], course: Course) -> 
         drawn = _range_bar(low, middle, high, label)
         rows.append([code(name), when, drawn, f"{100 * middle:.0f} %", half, *numbers])
     head = ["assignment", "due", "0 to 100 % of the points", "middle", "half between", "handed in"]
-    caption = "Bar: the middle half of those who handed in; line: the one in the middle"
+    caption = "Of those who handed in: the middle half (bar), and the one in the middle (line)"
     return [
         text("Points over the term", "h2"),
-        table([*head, "late"], rows, caption, "ttbnnnn"),
+        table([*head, "late"], rows, caption, "ttbnnnn", "told"),
     ]
 
 
@@ -144,7 +147,7 @@ def _stuck_table(found: list[Stuck], caption: str) -> str:
         bar = share_bar(share, CORAL, label)
         rows.append([code(one.exercise), bar, f"{len(one.people)} of {one.tried}", _message(one)])
     head = ["exercise", "of those who tried", "stuck", "what they are told most often"]
-    return table(head, rows, caption, "tbnt")
+    return table(head, rows, caption, "tbnt", "told")
 
 
 def _names(one: Stuck, people: dict[str, Standing]) -> str:
@@ -171,19 +174,17 @@ def _everybody(lines: list[Entry], people: dict[str, Standing], course: Course) 
         rows.append([_who(person), *cells])
     caption = (
         "Share of the known points, in percent. ∅ nothing handed in, ? cannot be graded or "
-        "undecided, … waits for a person, l late"
+        "undecided, … waits for a person"
     )
-    return [
-        text("Everybody", "h2"),
-        table(["who", *(name.replace("_", " ") for name in order)], rows, caption,
-              "w" + "n" * len(order)),
-    ]  # fmt: skip
+    keys = {line.assignment: line.key.replace("_", " ") for line in lines}
+    head = ["who", *(keys[name] for name in order)]
+    return [text("Everybody", "h2"), table(head, rows, caption, "w" + "n" * len(order))]
 
 
 def _cell(person: Standing, name: str, line: Entry | None) -> str:
     if line is None:
         return ""
-    late = " l" if name in person.late else ""
+    late = " late" if name in person.late else ""
     if name in person.shares:
         waits = " …" if line.waits else ""
         share = person.shares[name]

@@ -20,15 +20,25 @@ import html
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
-from autograder.grading.book.clusters import Group, Pair, Shingle, groups, lines_of, often, shingles
+from autograder.grading.book.clusters import (
+    ELSEWHERE,
+    Group,
+    Pair,
+    Shingle,
+    groups,
+    lines_of,
+    often,
+    shingles,
+)
 from autograder.grading.book.entries import OTHER, Entry
-from autograder.grading.book.pages import code, page, share_bar, table, text
+from autograder.grading.book.pages import ORIGINALITY, code, page, share_bar, table, text
 from autograder.grading.book.shapes import Shape, code_shape, helpers_of, shape_of, text_shape
 from autograder.grading.program import Program
 from autograder.grading.tasks import Task
@@ -40,7 +50,6 @@ SHARE = 0.5  # of the smaller answer
 SHOWN = 60  # groups on the page
 NAMED = 30  # people of a group
 HELPERS = "code outside the answers"
-ELSEWHERE = "another class:\n"  # nobody's name here begins so: names are printable
 WORDS = (
     "This page is for the teacher's eyes. It lists answers that share more than the task explains. "
     "Similarity is no proof of anything: two people who worked together as they were allowed to, "
@@ -64,9 +73,11 @@ def write_originality(
     for name in dict.fromkeys(e.assignment for e in graded):
         there = [e for e in graded if e.assignment == name]
         pairs += similar_in(there, by_name[name], others[name])
-    path = out / "originality.html"
+    path = out / ORIGINALITY
     count = sum(len(programs) for programs in others.values())
-    write(path, _page(groups(pairs), len(graded), count).encode("utf-8", "replace"))
+    names = {e.student: f"{e.person.name} ({e.student})" for e in graded if e.person}
+    found = [_with_names(group, names) for group in groups(pairs)]
+    write(path, _page(found, len(graded), count).encode("utf-8", "replace"))
     return path
 
 
@@ -145,6 +156,13 @@ def _skeleton(source: Source) -> tuple[set[Shingle], set[Shingle]]:
     return given, {shingle for t in texts for shingle in shingles(text_shape(t))}
 
 
+def _with_names(group: Group, names: dict[str, str]) -> Group:
+    """The group with the people's names, where the roster has them, beside their ids."""
+    one, other = (names.get(student, student) for student in group.closest.students)
+    everybody = tuple(names.get(student, student) for student in group.students)
+    return replace(group, students=everybody, closest=replace(group.closest, students=(one, other)))
+
+
 def _page(found: list[Group], count: int, others: int) -> str:
     title = "Answers that resemble each other"
     parts = [text(title, "h1"), text(WORDS)]
@@ -158,18 +176,18 @@ def _page(found: list[Group], count: int, others: int) -> str:
     )
     if not found:
         parts.append(text("No two answers share enough to be shown."))
-        return page(title, parts)
+        return page(title, parts, ORIGINALITY)
     shown = found[:SHOWN]
     rows = [_row(n, group) for n, group in enumerate(shown, 1)]
     caption = ("1 group" if len(found) == 1 else f"{len(found)} groups") + (
         f", the first {SHOWN}" if len(found) > SHOWN else ""
     )
     head = ["who", "exercise", "of the smaller answer, closest pair", "share", "shared pieces"]
-    parts.append(table(head, rows, caption, "ttbnn"))
+    parts.append(table(head, rows, caption, "ttbnn", "told"))
     parts += _often(found)
     for n, group in enumerate(shown, 1):
         parts.append(_side_by_side(n, group))
-    return page(title, parts)
+    return page(title, parts, ORIGINALITY)
 
 
 def _row(number: int, group: Group) -> list[str]:

@@ -1,13 +1,14 @@
 """The pieces of a teacher's page: one file, no script, light and dark, figures as words too.
 
-    page("Statistics", [heading("u02_rewrites"), table(["exercise", "passed"], rows)])
+    page("Statistics", [text("u02", "h2"), table(["exercise", "passed"], rows)], STATISTICS)
 
-Next room: statistics.py and originality.py, two such pages.
+Next room: dashboard.py, statistics.py and originality.py, three such pages.
 """
 
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 # Okabe and Ito's colours, which most colour-blind people tell apart; each has a pattern as well.
@@ -21,17 +22,22 @@ COLOURS = {
     "cannot be graded": "#404040",
     "grader failed": "#0072b2",
 }
+TERM, STATISTICS, ORIGINALITY = "term.html", "statistics.html", "originality.html"
+PAGES = {TERM: "Over the term", STATISTICS: "In figures", ORIGINALITY: "Resemblances"}
 STYLE = """
 :root{color-scheme:light dark;--line:color-mix(in srgb,CanvasText 18%,Canvas);
  --soft:color-mix(in srgb,CanvasText 5%,Canvas);--quiet:color-mix(in srgb,CanvasText 68%,Canvas)}
 *{box-sizing:border-box}
-body{font:16px/1.55 system-ui,sans-serif;margin:0;background:Canvas;color:CanvasText}
+body{font:16px/1.55 system-ui,sans-serif;margin:0;background:Canvas;color:CanvasText;
+ overflow-wrap:break-word}
 main{max-width:70rem;margin:0 auto;padding:2rem 1.25rem 4rem}
 h1{font-size:1.9rem;line-height:1.2;margin:0 0 .3rem}
 h2{font-size:1.4rem;margin:3rem 0 .6rem;padding-top:1rem;border-top:1px solid var(--line)}
 h3{font-size:1.08rem;margin:2rem 0 .4rem}
 h4{font-size:.95rem;margin:.6rem 0 .2rem}
 p{max-width:46rem}
+nav{display:flex;flex-wrap:wrap;gap:.2rem 1.1rem;margin:0 0 1rem;font-size:.94rem}
+nav [aria-current]{text-decoration:none;font-weight:600}
 .quiet{color:var(--quiet)}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.94rem}
@@ -40,7 +46,7 @@ th{font-weight:600;text-align:left;vertical-align:bottom;border-bottom:2px solid
 td{border-bottom:1px solid var(--line);vertical-align:top}
 th,td{padding:.35rem .7rem .35rem 0}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.bar{width:34%;min-width:11rem;vertical-align:middle}
+td.bar{width:34%;min-width:11rem;padding-top:.72rem}
 svg{display:block;max-width:100%}
 svg text{fill:CanvasText;font:12px system-ui,sans-serif}
 code,pre{font:.86rem/1.45 ui-monospace,SFMono-Regular,Menlo,monospace}
@@ -49,6 +55,7 @@ pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;paddin
 mark{background:color-mix(in srgb,#e69f00 30%,Canvas);color:CanvasText}
 td bdi{overflow-wrap:anywhere}
 td.who{min-width:8rem;max-width:16rem}
+.who{position:sticky;left:0;background:Canvas}
 .tint{display:inline-block;min-width:2.4em;padding:0 .3em;border-radius:4px;color:CanvasText}
 .cards{display:flex;flex-wrap:wrap;gap:.8rem;margin:1rem 0 1.4rem;padding:0;list-style:none}
 .cards li{border:1px solid var(--line);border-radius:8px;padding:.55rem 1rem .6rem;min-width:8.5rem}
@@ -57,7 +64,14 @@ td.who{min-width:8rem;max-width:16rem}
  font-size:.9rem}
 .legend span{display:inline-block;width:.85em;height:.85em;border-radius:2px;margin-right:.4em}
 .pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}
-@media (max-width:46rem){.pair{grid-template-columns:1fr}}
+.pair>div{min-width:0}
+@media (max-width:46rem){.pair{grid-template-columns:minmax(0,1fr)}
+ main{padding:1.2rem 1rem 3rem}
+ h2,h3{overflow-wrap:anywhere}
+ th,td{padding-right:.5rem}
+ td.bar{min-width:5.5rem;width:28%}
+ .told .bar{display:none}
+ td.who{min-width:6.5rem;max-width:9rem}}
 details{margin:.5rem 0;border:1px solid var(--line);border-radius:8px;padding:.4rem .9rem}
 summary{cursor:pointer;padding:.15rem 0}
 a{color:inherit}
@@ -66,13 +80,16 @@ a{color:inherit}
 """
 
 
-def page(title: str, parts: Iterable[str]) -> str:
-    """A whole HTML page."""
+def page(title: str, parts: Iterable[str], here: str) -> str:
+    """A whole HTML page, with links to the others; `here` is which one of `PAGES` it is."""
+    marks = {here: ' aria-current="page"'}
+    links = "".join(f'<a href="{n}"{marks.get(n, "")}>{words}</a>' for n, words in PAGES.items())
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
-        f"<body><main>\n{chr(10).join(parts)}\n</main></body></html>\n"
+        f'<body><main>\n<nav aria-label="The teacher\'s pages">{links}</nav>\n'
+        f"{chr(10).join(parts)}\n</main></body></html>\n"
     )
 
 
@@ -82,12 +99,22 @@ def text(words: str, tag: str = "p", kind: str = "") -> str:
 
 
 def code(words: str) -> str:
-    return f"<code>{html.escape(words)}</code>"
+    """A name in a program. Where there is little room, a line may end behind a dot or an underline
+    in it."""
+    breaking = re.sub(r"([._])(?=.)", r"\1<wbr>", html.escape(words))
+    return f"<code>{breaking}</code>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: str) -> str:
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    caption: str,
+    numbers: str,
+    kind: str = "",
+) -> str:
     """A table. Cells are HTML; `numbers` has a letter for each column: n right, t left, b bar,
-    w somebody's name, however long."""
+    w somebody's name, however long. In a table of kind "told", a column says in words what its bar
+    shows: where there is little room the bar goes."""
     kinds = {"n": ' class="number"', "w": ' class="who"', "t": "", "b": ' class="bar"'}
     marks = [kinds[letter] for letter in numbers]
     top = "".join(
@@ -98,7 +125,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numb
         for row in rows
     )
     return (
-        f'<div class="wide" role="group" tabindex="0" aria-label="{html.escape(caption)}">'
+        f'<div class="wide {kind}" role="group" tabindex="0" aria-label="{html.escape(caption)}">'
         f"<table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr>"
         f"</thead><tbody>\n{body}\n</tbody></table></div>"
     )

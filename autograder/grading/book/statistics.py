@@ -30,6 +30,7 @@ from autograder.edition.deliver import write
 from autograder.grading.book.entries import NOTHING, OTHER, Entry
 from autograder.grading.book.pages import (
     COLOURS,
+    STATISTICS,
     cards,
     code,
     histogram,
@@ -41,6 +42,7 @@ from autograder.grading.book.pages import (
     text,
 )
 from autograder.grading.book.shapes import shape_of
+from autograder.grading.book.term import told_by
 
 KINDS = {
     PASSED: "passed",
@@ -75,14 +77,14 @@ def write_statistics(
         )
     )
     if len(names) > 1:
-        links = " · ".join(f'<a href="#{html.escape(n)}">{html.escape(n)}</a>' for n in names)
+        links = "".join(f'<a href="#{html.escape(n)}">{html.escape(n)}</a>' for n in names)
         parts.append(f'<nav aria-label="Assignments">{links}</nav>')
     for name in names:
         mine = [e for e in lines if e.assignment == name]
         parts += _assignment(name, mine)
         parts += _minutes(mine, *estimates[name]) if name in estimates else []
-    path = out / "statistics.html"
-    write(path, page("The class in figures", parts).encode("utf-8", "replace"))
+    path = out / STATISTICS
+    write(path, page("The class in figures", parts, STATISTICS).encode("utf-8", "replace"))
     return path
 
 
@@ -91,25 +93,33 @@ def _assignment(name: str, lines: list[Entry]) -> list[str]:
     parts = [f'<h2 id="{html.escape(name)}">{html.escape(name)}</h2>']
     if not there:
         return [*parts, text("Nobody has handed anything in.")]
-    points = [e.earned for e in there if e.earned is not None]
+    points = [e.earned - _bonus(e) for e in there if e.earned is not None]
     most = there[0].possible
+    bonus = sum(_bonus(e) > 0 for e in there)
     absent = sum(e.status == NOTHING for e in lines)
     waiting = sum(e.to_grade > 0 for e in there)
     figures = [
         (str(len(there)), "handed in"),
         (str(absent), "handed nothing in"),
-        (f"{statistics.median(points or [0]):g} of {most:g}", "points in the middle"),
+        (f"{statistics.median(points or [0]):g} of {most:g}", "points of the core in the middle"),
+        *([(str(bonus), "with a bonus")] if there[0].bonus else []),
         (str(sum(e.late is not None for e in there)), "late"),
         (str(waiting), "wait for a person"),
     ]
     parts += [cards(figures), text("Points", "h3")]
-    parts.append(histogram(points, most, "People by raw points"))
-    if waiting:
-        parts.append(text("Raw points; those that a person still gives are not in.", kind="quiet"))
+    parts.append(histogram(points, most, "People by points of the core"))
+    axis = "How many people (above) earned how many points of the core (below), bonus and lateness "
+    axis += "aside"
+    rest = "; those that a person still gives are not in." if waiting else "."
+    parts.append(text(axis + rest, kind="quiet"))
     parts += _exercises(there)
     parts += _checks(there)
     parts += _counterexamples(there)
     return parts + _clusters(there)
+
+
+def _bonus(entry: Entry) -> float:
+    return entry.report.bonus if entry.report is not None else 0.0
 
 
 def _exercises(there: list[Entry]) -> list[str]:
@@ -122,16 +132,18 @@ def _exercises(there: list[Entry]) -> list[str]:
         counts = Counter(KINDS[v.kind] for v in verdicts)
         used |= set(counts)
         earned = [v.earned for v in verdicts if v.earned is not None]
-        mean = f"{statistics.mean(earned):.2g}" if earned else "–"
+        unread = any(v.kind == BY_HAND and v.earned is None for v in verdicts)
+        mean = f"{statistics.mean(earned):.2g}" if earned and not unread else "–"
         asked = f"{len(hints[exercise])}" if exercise in hints else "0"
         ordered = {name: counts[name] for name in KINDS.values()}
         bar = stacked(ordered)
-        solved = f"{counts['passed']} of {len(verdicts)}"
+        by_hand = KINDS[BY_HAND] in counts
+        solved = "–" if by_hand else f"{counts['passed']} of {len(verdicts)}"
         rows.append([code(exercise), bar, solved, f"{mean} of {verdicts[0].points:g}", asked])
     head = ["exercise", "verdicts", "passed", "points, mean", "hints seen"]
     words = (
-        "Hints: how many people's outputs show one. Who clears the outputs is not counted, and "
-        "nobody is graded by it."
+        "No mean where an explanation still waits for its points. Hints: how many people's outputs "
+        "show one. Who clears the outputs is not counted, and nobody is graded by it."
     )
     shown = [name for name in KINDS.values() if name in used]
     return [
@@ -159,7 +171,7 @@ def _checks(there: list[Entry]) -> list[str]:
     head = ["exercise", "check", "kind", "of those who tried", "share", "people"]
     body = [row for _, row in sorted(rows, key=lambda row: (row[0], row[1][0], row[1][1]))]
     caption = "The check at which an answer ended; where there is none, how it ended"
-    return [text("Where answers fail", "h3"), table(head, body, caption, "tttbnn")]
+    return [text("Where answers fail", "h3"), table(head, body, caption, "tttbnn", "told")]
 
 
 def _counterexamples(there: list[Entry]) -> list[str]:
@@ -168,7 +180,7 @@ def _counterexamples(there: list[Entry]) -> list[str]:
         by_problem: dict[str, list[Verdict]] = defaultdict(list)
         for verdict in verdicts:
             if verdict.kind in FAILED and verdict.program:
-                by_problem[f"{verdict.check}: {verdict.problem}"].append(verdict)
+                by_problem[f"{verdict.check}: {told_by(verdict)[:300]}"].append(verdict)
         ranked = sorted(by_problem.items(), key=lambda item: (-len(item[1]), item[0]))
         for problem, group in ranked[:PROGRAMS]:
             counts = Counter(v.program for v in group)
@@ -226,7 +238,7 @@ def _minutes(lines: list[Entry], core: float, further: float) -> list[str]:
     )
     return [
         text("Minutes", "h3"),
-        table(["", "minutes", "people"], rows, "Minutes, estimated and measured", "ttn"),
+        table(["how", "minutes", "people"], rows, "Minutes, estimated and measured", "ttn"),
         text(words, kind="quiet"),
     ]
 

@@ -139,6 +139,13 @@ def stuck(lines: Iterable[Entry]) -> list[Stuck]:
     return [_stuck(name, exercise, there) for (_, name, exercise), there in _sorted(found)]
 
 
+def told_by(verdict: Verdict) -> str:
+    """What a failing answer is told first; of an error, which one: all are told that there was."""
+    if verdict.kind == CRASHED and verdict.error:
+        return verdict.error
+    return verdict.problem or verdict.error or UNSAID
+
+
 def quartiles(shares: list[float]) -> tuple[float, float, float]:
     """A quarter of the class has at most the first, half the second, three quarters the third."""
     if len(shares) == 1:
@@ -159,7 +166,7 @@ def _stuck(assignment: str, exercise: str, there: list[tuple[str, Verdict]]) -> 
         return Stuck(assignment, exercise, len(there), people)
     ends = Counter(_end(verdict) for _, verdict in failed)
     end, told = min(ends.items(), key=lambda item: (-item[1], item[0]))
-    words = Counter(v.problem or v.error or UNSAID for _, v in failed if _end(v) == end)
+    words = Counter(told_by(v) for _, v in failed if _end(v) == end)
     message = min(words.items(), key=lambda item: (-item[1], item[0]))[0]
     return Stuck(assignment, exercise, len(there), people, end, message, told)
 
