@@ -18,7 +18,7 @@ from typing import Any
 
 STYLE = """
 .verdict{border:1px solid;border-left:6px solid;border-radius:4px;padding:.5em 1em;margin:.6em 0;
- font-family:system-ui,sans-serif;max-width:60em}
+ font-family:system-ui,sans-serif;max-width:60em;container-type:inline-size}
 .verdict figure{margin:.3em 0;overflow-x:auto}
 section.verdict h4{margin:.1em 0 .4em}
 section.verdict h5{margin:.7em 0 .2em;font-weight:600}
@@ -31,12 +31,17 @@ section.verdict h5{margin:.7em 0 .2em;font-weight:600}
 .verdict.open{border-color:#7f7f7f}.verdict.hint{border-color:#0072b2}
 .verdict .points{float:right;margin-left:1em}.verdict .small{font-size:.9em;opacity:.8}
 section.verdict table{border-collapse:collapse;margin:.3em 0 .6em;font-size:inherit}
-section.verdict tr{background:none}
+section.verdict table tr:nth-child(n){background:none}
+section.verdict table:has(td:first-child:empty) tr:has(>td:first-child:not(:empty)) td{
+ border-top:1px solid #7f7f7f66}
 section.verdict td,section.verdict th{padding:.2em 1.6em .2em 0;background:none;
  text-align:left!important}
 section.verdict th{font-weight:600}
 section.verdict .number{padding:.2em .3em .2em 1em;text-align:right!important;
- font-variant-numeric:tabular-nums}
+ white-space:nowrap;font-variant-numeric:tabular-nums}
+@container (max-width:34em){section.verdict table{font-size:.88em}
+ section.verdict td,section.verdict th{padding-left:0;padding-right:.7em}
+ section.verdict .number{padding-left:.7em;padding-right:0}}
 """
 CODE = re.compile(r"``\s?(.+?)\s?``|`([^`]+)`")
 WIDTH = 88  # characters of a line, where the terminal is not narrower

@@ -31,9 +31,15 @@ dashboard()"""
 COSTS = """\
 ## Your compiler
 
-`your_compiler()` counts what four models cost with your functions plugged in, beside the library's
-own and the stand-ins. Call it in a unit's notebook, where your answers are; the map above then
-shows the last counts. `your_compiler(seconds=20)` also measures times, in turns."""
+`use_my()` plugs in your answers that pass their checks, from the notebooks beside this page as you
+saved them. `your_compiler()` then counts what four models cost with them, beside the library's own
+functions and the stand-ins, and the map above shows the last counts. `your_compiler(seconds=20)`
+also measures times, in turns. Both say how far they are, and the stop button ends them."""
+COMPILER = """\
+from autograder import use_my
+
+use_my()
+your_compiler()"""
 UNIT = re.compile(r"- u(\d\d) · ([^·]+) · (.+)")
 
 
@@ -54,7 +60,7 @@ def dashboard_cells() -> list[Any]:
         nbformat.v4.new_markdown_cell(WHERE, id="start-where"),
         nbformat.v4.new_code_cell(SHOW, id="start-map"),
         nbformat.v4.new_markdown_cell(COSTS, id="start-costs"),
-        nbformat.v4.new_code_cell("your_compiler()", id="start-compiler"),
+        nbformat.v4.new_code_cell(COMPILER, id="start-compiler"),
     ]
 
 
