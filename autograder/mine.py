@@ -47,7 +47,7 @@ from autograder.check.shown import error_text
 from autograder.check.validating import RUN
 from autograder.check.verdict import PASSED, headline
 from autograder.check.working import Working
-from autograder.notebook import check
+from autograder.notebook import verdict_on
 from course_lib import exercises
 from course_lib.exercises import MODULES, Slot, UnknownExercise, slot
 
@@ -87,7 +87,9 @@ def borrow(*names: str | bool) -> Card | Note:
     if any(name in OFF for name in names):
         return _take_out()
     here, outcome = overview.key_of_this_notebook(), Outcome()
-    wanted = [str(name) for name in names] or [key for key in notebooks_here() if key != here]
+    wanted = [str(name) for name in names] or [
+        key for key in notebooks_here() if key != here and _of_the_compiler(key)
+    ]
     try:
         with Working(len(wanted)) as working:
             for working.number, name in enumerate(wanted, 1):
@@ -156,7 +158,7 @@ def _plug(entry: Slot, answer: Found, asked: bool) -> str:
     entry.plug(None)
     function = _run(entry, answer)
     with exercises.plugged(entry.name, function):
-        verdict = check(entry.name)
+        verdict = verdict_on(entry.name)
     if verdict.kind != PASSED and not asked:
         raise NoAnswer(f"{headline(verdict)}, so the library's own stays.")
     entry.plug(_with_a_net(entry, function, answer.file))

@@ -25,7 +25,7 @@ Run the cell: it shows what you have passed, tried and not opened yet, as it is 
 in `progress.json` and `predictions.json`. Run it again to bring it up to date. Nothing of it is
 sent anywhere. `python -m autograder status` prints the same in a terminal."""
 SHOW = """\
-from autograder import dashboard, hand_in_minutes, measure_minutes, your_compiler
+from autograder import dashboard, hand_in_minutes, measure_minutes
 
 dashboard()"""
 COSTS = """\
@@ -36,7 +36,7 @@ saved them. `your_compiler()` then counts what four models cost with them, besid
 functions and the stand-ins, and the map above shows the last counts. `your_compiler(seconds=20)`
 also measures times, in turns. Both say how far they are, and the stop button ends them."""
 COMPILER = """\
-from autograder import use_my
+from autograder import use_my, your_compiler
 
 use_my()
 your_compiler()"""

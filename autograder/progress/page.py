@@ -55,7 +55,7 @@ PAGE = """
 .course-map .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);
  white-space:nowrap}
 .course-map .passed{color:#009e73}.course-map .tried{color:#c77800}
-.course-map .figure{flex:0 0 auto;min-width:9em;text-align:right;white-space:nowrap;
+.course-map .figure{flex:0 0 auto;min-width:10.5em;text-align:right;white-space:nowrap;
  font-variant-numeric:tabular-nums}
 .course-map .figure+.figure{min-width:10em}
 .course-map .bar{flex:0 0 7em;display:flex;gap:2px;align-self:center}
@@ -69,14 +69,12 @@ PAGE = """
  background:none;vertical-align:top}
 .course-map .inside table tr:nth-child(n){background:none}
 .course-map .inside .number{text-align:right!important;padding-right:0;white-space:nowrap}
-.course-map .inside td:first-child{overflow-wrap:anywhere}
-@container (max-width:41em){.course-map .name{flex-basis:calc(100% - 11em)}
+@container (max-width:41em){.course-map .name{flex-basis:calc(100% - 3em)}
+ .course-map .bar{margin-left:3.2em}
  .course-map .figure,.course-map .figure+.figure{min-width:0}
- .course-map .figure{margin-left:3.2em}.course-map .figure+.figure{margin-left:0}
  .course-map .inside{margin-left:0}
  .course-map .inside td,.course-map .inside th{padding-left:0;padding-right:.9em}}
-@container (max-width:24em){.course-map .name{flex-basis:calc(100% - 3em)}
- .course-map .bar{margin-left:3.2em}}
+@container (max-width:27em){.course-map .inside td:first-child{overflow-wrap:anywhere}}
 .course-map code{background:none;color:inherit}
 """
 

@@ -21,7 +21,7 @@ from autograder.check.validating import RUN
 from autograder.check.verdict import CRASHED, PASSED, Verdict
 from autograder.grading.report import Report
 from autograder.mine import borrow, use_my
-from autograder.notebook import check
+from autograder.notebook import check, verdict_on
 from course_lib import exercises
 from course_lib.exercises import slot
 from course_lib.ir.graph.parse import parse_graph
@@ -74,6 +74,16 @@ def test_an_answer_that_passes_is_plugged_in_with_the_helpers_that_it_needs(wrot
     assert "keep" in slot("passes.dce").plugged.__wrapped__.__globals__  # type: ignore[union-attr]
     known = overview.known(slot("passes.dce"))
     assert known is not None and known.kind == PASSED, "a cell under %%needs says nothing"
+
+
+def test_what_is_plugged_in_is_no_check_of_the_learners(wrote, monkeypatch):
+    wrote(IMPORTS, HELPER, RIGHT)
+    noted = []
+    monkeypatch.setattr(notebook_module.record, "checked", noted.append)
+    borrow("u02")
+    assert is_borrowed("passes.dce") and not noted
+    check("passes.dce")
+    assert [verdict.exercise for verdict in noted] == ["passes.dce"]
 
 
 def test_nothing_else_is_said_where_everything_is_plugged_in(wrote):
@@ -192,9 +202,11 @@ def test_without_a_name_it_takes_what_passes_and_with_false_it_takes_all_out(wro
     wrote(IMPORTS, HELPER, RIGHT, STUB.replace("dce", "cse"))
     Path("u03_fusion.ipynb").write_bytes(notebook(IMPORTS, WRONG))  # this one
     Path("u04_memory.ipynb").write_bytes(b"[]")
+    Path("u12_systolic.ipynb").write_bytes(notebook(IMPORTS))  # none of its answers is plugged in
     said = repr(borrow())
     assert "Plugged in from u02_rewrites.ipynb: passes.dce." in said and "passes.cse" not in said
     assert "u04_memory.ipynb cannot be read" in said and "u03" not in said
+    assert "unit 12" not in said
     assert elsewhere.in_use() == {"passes.dce": "u02_rewrites.ipynb"}
     assert repr(borrow(False)) == "Taken out: passes.dce. The library's own are used again."
     assert exercises.plugs_now() == {} == elsewhere.in_use()
@@ -220,9 +232,9 @@ def test_who_stops_it_keeps_what_was_plugged_in_until_then(wrote, monkeypatch):
     def stopped(name: str) -> Verdict:
         if name == "passes.fold":
             raise KeyboardInterrupt
-        return check(name)
+        return verdict_on(name)
 
-    monkeypatch.setattr(mine, "check", stopped)
+    monkeypatch.setattr(mine, "verdict_on", stopped)
     said = repr(borrow("u02"))
     assert "passes.dce" in said and "You stopped it" in said
     assert elsewhere.in_use() == {"passes.dce": "u02_rewrites.ipynb"}
