@@ -33,7 +33,7 @@ from autograder.check.cards import Card, Note, in_notebook, show
 from autograder.check.framework import Stop
 from autograder.check.here import CALL
 from autograder.check.keys import called, key_in
-from autograder.check.plugs import borrowed, is_borrowed
+from autograder.check.plugs import borrowed, fall, has_fallen, is_borrowed
 from autograder.check.saved import (
     Found,
     NoAnswer,
@@ -191,12 +191,10 @@ def _run(entry: Slot, answer: Found) -> Callable[..., Any]:
 
 def _with_a_net(entry: Slot, function: Callable[..., Any], file: str) -> Callable[..., Any]:
     """The function, until it raises where the library's own does not: from then on that one."""
-    fallen = False
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        nonlocal fallen
-        if not fallen:
+        if not has_fallen(call):
             try:
                 return function(*args, **kwargs)
             except Exception as error:
@@ -204,7 +202,7 @@ def _with_a_net(entry: Slot, function: Callable[..., Any], file: str) -> Callabl
                     result = _ours(entry, args, kwargs)
                 except Exception:  # both refuse, or the library has no body: say what the own says
                     raise error from None
-                fallen = True
+                fall(call)
                 if entry.plugged is call:
                     entry.plug(None)
                 show(_fell(entry, error, file))

@@ -19,7 +19,7 @@ from typing import Any
 
 import course_lib
 from autograder.check.cards import Note, show
-from autograder.check.plugs import is_borrowed
+from autograder.check.plugs import has_fallen, is_borrowed
 from autograder.check.saved import Found, NoAnswer, codes, found
 from course_lib.exercises import plugs_now, slot
 
@@ -37,15 +37,18 @@ def took(name: str, answer: Found) -> None:
 
 def in_use() -> dict[str, str]:
     """By exercise, the file that it is from."""
-    return {name: _taken[name].file for name in plugs_now() if name in _taken and is_borrowed(name)}
+    return {
+        name: _taken[name].file
+        for name, function in plugs_now().items()
+        if name in _taken and is_borrowed(name) and not has_fallen(function)
+    }
 
 
 def take_out() -> list[str]:
     """Unplug all of them. Returns their names."""
     names = list(in_use())
-    for name in names:
+    for name in filter(is_borrowed, list(plugs_now())):
         slot(name).plug(None)
-        del _taken[name]
     return names
 
 

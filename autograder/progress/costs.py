@@ -21,6 +21,7 @@ from typing import Any
 
 import course_lib
 from autograder.check.cards import Card, Note, Table
+from autograder.check.plugs import has_fallen
 from autograder.check.shown import error_text
 from autograder.check.working import Working
 from autograder.progress.keep import PROGRESS, Data, change, keeping, number, read, table
@@ -54,7 +55,7 @@ def your_compiler(seconds: float = 0.0) -> Card | Note:
     exercises.load_all()
     mine = exercises.plugs_now()
     timed = TIMED if seconds > 0 else ()
-    result: Data = {"on": date.today().isoformat(), "plugged": sorted(MODULES.keys() & mine)}
+    result: Data = {"on": date.today().isoformat()}
     try:
         with Working(len(MODELS) * len(COLUMNS) + len(timed)) as working:
             result["counts"] = {name: _columns(name, mine, working) for name in MODELS}
@@ -63,6 +64,7 @@ def your_compiler(seconds: float = 0.0) -> Card | Note:
             }
     except KeyboardInterrupt:
         return Note("You stopped it. Nothing was kept; what the start page shows is from before.")
+    result["plugged"] = sorted(n for n in MODULES.keys() & mine if not has_fallen(mine[n]))
     if keeping() and mine:
         change(PROGRESS, lambda data: data.update(compiler=result))
     return as_card(result)

@@ -50,7 +50,7 @@ PAGE = """
 .course-map summary:focus-visible{outline:2px solid #0072b2;outline-offset:2px}
 .course-map summary::before{content:"▸";width:.8em;opacity:.6}
 .course-map details[open]>summary::before{content:"▾"}
-.course-map .name{flex:1 1 15em;padding-left:1.4em;text-indent:-1.4em}
+.course-map .name{flex:1 1 15em;box-sizing:border-box;padding-left:1.4em;text-indent:-1.4em}
 .course-map .sign{display:inline-block;width:1.4em;text-indent:0}
 .course-map .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);
  white-space:nowrap}

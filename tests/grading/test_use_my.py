@@ -16,7 +16,7 @@ import autograder.notebook as notebook_module
 from autograder import mine
 from autograder.check import elsewhere, overview
 from autograder.check.cards import Note
-from autograder.check.plugs import is_borrowed
+from autograder.check.plugs import has_fallen, is_borrowed
 from autograder.check.validating import RUN
 from autograder.check.verdict import CRASHED, PASSED, Verdict
 from autograder.grading.report import Report
@@ -163,6 +163,17 @@ def test_one_that_raises_later_falls_back_to_the_library_and_says_so_once(wrote,
     assert said.count("Your passes.dce was taken out") == 1
     assert "KeyError: 'f'" in said and "u02_rewrites.ipynb" in said
     assert slot("passes.dce").plugged is None
+
+
+def test_one_that_fell_is_not_counted_as_plugged_in_while_others_compile(wrote):
+    """`your_compiler` counts with the plugs of the kernel, each model in a block of its own."""
+    wrote(IMPORTS, HELPER, RAISES)
+    borrow("passes.dce")
+    with exercises.using(exercises.plugs_now()):
+        dce(PROGRAM)
+    assert is_borrowed("passes.dce") and has_fallen(slot("passes.dce").plugged)
+    assert elsewhere.in_use() == {}
+    assert "Nothing of another notebook" in repr(borrow(False)) and exercises.plugs_now() == {}
 
 
 def test_an_error_that_the_library_raises_too_is_raised(wrote, capsys):
