@@ -43,7 +43,7 @@ MEASURED = "Minutes are measured here and sent nowhere; `measure_minutes(False)`
 PAGE = """
 .course-map{font-family:system-ui,sans-serif;max-width:60em;line-height:1.45;
  container-type:inline-size}
-.course-map h4{margin:1.2em 0 .3em;font-weight:600}
+.course-map h3{margin:1.2em 0 .3em;font-size:1.15em;font-weight:600}
 .course-map p{margin:.3em 0}
 .course-map details{border-top:1px solid #7f7f7f66;padding:.3em 0}
 .course-map summary{cursor:pointer;display:flex;flex-wrap:wrap;gap:.1em 1em;align-items:baseline}
@@ -106,7 +106,7 @@ class Dashboard:
         body += [f"<p>{_link(unit, task)}</p>" for unit, task in _next(self.parts)]
         body.append(f"<p>{_legend()}</p>")
         for part in self.parts:
-            body += [f"<h4>{html.escape(part.name)}</h4>"] if part.name else []
+            body += [f"<h3>{html.escape(part.name)}</h3>"] if part.name else []
             body += map(_opened, part.units)
         body.append(f"<p>{inline(MEASURED if self.measuring else MEASURE)}</p>")
         body += [self.costs._repr_html_()] if self.costs else []
