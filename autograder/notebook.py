@@ -76,7 +76,7 @@ def check(name: str | None = None) -> Any:
     reading = _reading(name)
     if reading is not None:
         return reading
-    verdict = _check(name)
+    verdict = verdict_on(name, noted=True)
     raise_for_nbgrader(verdict)
     return verdict
 
@@ -86,7 +86,9 @@ def _overview() -> Card | Note:
     if key is None:
         return Note('Which unit? Run the cell of an exercise first, or name one: check("...").')
     entries = overview.exercises_in(key)
-    return overview.overview(key, [overview.known(e) or _check(e.name) for e in entries])
+    return overview.overview(
+        key, [overview.known(e) or verdict_on(e.name, noted=True) for e in entries]
+    )
 
 
 def _reading(name: str) -> Reading | None:
@@ -98,7 +100,8 @@ def _reading(name: str) -> Reading | None:
     return explained(entry) if entry.kind == "explain" else None
 
 
-def _check(name: str) -> Verdict:
+def verdict_on(name: str, noted: bool = False) -> Verdict:
+    """What the visible checks find; if that is to be `noted`, beside the notebook as well."""
     try:
         entry = slot(name)
     except UnknownExercise as error:
@@ -122,6 +125,8 @@ def _check(name: str) -> Verdict:
         if not (lacking := needs_a_package((error.name or "").partition(".")[0])):
             raise
         return Verdict.on(entry, GRADER, None, problem=lacking)
+    if not noted:
+        return verdict
     overview.remember(entry, verdict)
     record.checked(verdict)
     if verdict.kind == PASSED:

@@ -71,7 +71,7 @@ def explore(f: Any, *inputs: Any, longest: int = 400, chip: str = "npu") -> Pict
         Form("chip", _cut(_of_chip(named, inputs, chip, keys), longest),
              f"Instructions of the chip {chip}, in 8-bit integers.", True),
     ]  # fmt: skip
-    return forms(of, f"@{captured.name}, from the graph to instructions", _summary(keys))
+    return forms(of, f"@{captured.name}, from the graph to instructions", _summary(kernels))
 
 
 def _captured(f: Any, inputs: Sequence[Any]) -> Graph:
@@ -202,8 +202,8 @@ def _cut(lines: Lines, longest: int) -> list[tuple[str, str]]:
     return [*shown[:longest], ("... and more lines", "")] if len(shown) > longest else shown
 
 
-def _summary(keys: Keys) -> str:
-    count = len(set(keys.values()))
+def _summary(kernels: Sequence[Kernel | None]) -> str:
+    count = sum(kernel is not None for kernel in kernels)
     return (
         f"{count} kernel{'' if count == 1 else 's'} after the passes. In front of a line stands "
         "its kernel (1), or the line of that kernel's scheduled loops that it comes from (1.10)."

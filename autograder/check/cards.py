@@ -18,11 +18,11 @@ from typing import Any
 
 STYLE = """
 .verdict{border:1px solid;border-left:6px solid;border-radius:4px;padding:.5em 1em;margin:.6em 0;
- font-family:system-ui,sans-serif;max-width:60em}
+ font-family:system-ui,sans-serif;max-width:60em;container-type:inline-size}
 .verdict figure{margin:.3em 0;overflow-x:auto}
-section.verdict h4{margin:.1em 0 .4em}
-section.verdict h5{margin:.7em 0 .2em;font-weight:600}
 .verdict p{margin:.3em 0 .5em;line-height:1.5;overflow-wrap:break-word}
+.verdict .title{margin:.1em 0 .4em;font-size:1.1em;font-weight:600}
+.verdict .part{margin:.7em 0 .2em;font-weight:600}
 .verdict pre{overflow-x:auto;border:1px solid;border-radius:3px;padding:.5em;margin:.2em 0;
  background:transparent;color:inherit;line-height:1.35}
 .verdict .good{border-color:#009e73}.verdict mark{background:transparent;color:inherit;
@@ -31,12 +31,17 @@ section.verdict h5{margin:.7em 0 .2em;font-weight:600}
 .verdict.open{border-color:#7f7f7f}.verdict.hint{border-color:#0072b2}
 .verdict .points{float:right;margin-left:1em}.verdict .small{font-size:.9em;opacity:.8}
 section.verdict table{border-collapse:collapse;margin:.3em 0 .6em;font-size:inherit}
-section.verdict tr{background:none}
+section.verdict table tr:nth-child(n){background:none}
+section.verdict table:has(td:first-child:empty) tr:has(>td:first-child:not(:empty)) td{
+ border-top:1px solid #7f7f7f66}
 section.verdict td,section.verdict th{padding:.2em 1.6em .2em 0;background:none;
  text-align:left!important}
 section.verdict th{font-weight:600}
 section.verdict .number{padding:.2em .3em .2em 1em;text-align:right!important;
- font-variant-numeric:tabular-nums}
+ white-space:nowrap;font-variant-numeric:tabular-nums}
+@container (max-width:34em){section.verdict table{font-size:.88em}
+ section.verdict td,section.verdict th{padding-left:0;padding-right:.7em}
+ section.verdict .number{padding-left:.7em;padding-right:0}}
 """
 CODE = re.compile(r"``\s?(.+?)\s?``|`([^`]+)`")
 WIDTH = 88  # characters of a line, where the terminal is not narrower
@@ -114,11 +119,12 @@ class Note:
 def framed(
     tone: str, label: str, title: str, body: Sequence[str], corner: str = "", style: str = ""
 ) -> str:
-    """The frame of every card. `title` and `body` are HTML, `label` and `corner` are words."""
+    """The frame of every card. `title` and `body` are HTML, `label` and `corner` are words. A card
+    stands below a heading of any level, and in no table of contents: so its title is none."""
     parts = [f"<style>{style}</style>"] if style else []
     parts.append(f'<section class="verdict {tone}" aria-label="{html.escape(label)}">')
     parts += [f'<span class="points">{html.escape(corner)}</span>'] if corner else []
-    return "\n".join([*parts, f"<h4>{title}</h4>", *body, "</section>"])
+    return "\n".join([*parts, f'<p class="title">{title}</p>', *body, "</section>"])
 
 
 def paragraph(text: str) -> str:

@@ -70,7 +70,7 @@ class Reading:
     def _repr_html_(self) -> str:
         body = []
         for heading, text in self.sections():
-            body += [f"<h5>{html.escape(heading)}</h5>"] if heading else []
+            body += [f'<p class="part">{html.escape(heading)}</p>'] if heading else []
             style = f' style="{STYLE_OF_TEXT}"' if heading == "You wrote" else ""
             body.append(f"<p{style}>{inline(text)}</p>")
         title = f"<code>{html.escape(self.exercise)}</code>: {self.title}"

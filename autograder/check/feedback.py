@@ -48,7 +48,7 @@ def as_html(verdict: Verdict, style: bool = True) -> str:
 
 
 def _section(verdict: Verdict, heading: str, text: str) -> str:
-    title = f"<h5>{html.escape(heading)}</h5>" if heading else ""
+    title = f'<p class="part">{html.escape(heading)}</p>' if heading else ""
     if heading == "Stuck?":
         call, _, rest = text.partition(") ")
         return f"<p>Stuck? <code>{html.escape(call)})</code> {inline(rest)}</p>"

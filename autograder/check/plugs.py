@@ -55,6 +55,15 @@ def is_borrowed(name: str) -> bool:
     return hasattr(slot(name).plugged, "borrowed_from")
 
 
+def fall(function: Callable[..., Any]) -> None:
+    """Mark a borrowed function that has raised: from now on the library's own runs in its place."""
+    vars(function)["fallen"] = True
+
+
+def has_fallen(function: Callable[..., Any] | None) -> bool:
+    return getattr(function, "fallen", False)
+
+
 @contextmanager
 def own_alone(name: str) -> Iterator[None]:
     """Run the block without answers of other notebooks, as the grader runs it; the answer `name`

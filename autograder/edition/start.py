@@ -25,15 +25,21 @@ Run the cell: it shows what you have passed, tried and not opened yet, as it is 
 in `progress.json` and `predictions.json`. Run it again to bring it up to date. Nothing of it is
 sent anywhere. `python -m autograder status` prints the same in a terminal."""
 SHOW = """\
-from autograder import dashboard, hand_in_minutes, measure_minutes, your_compiler
+from autograder import dashboard, hand_in_minutes, measure_minutes
 
 dashboard()"""
 COSTS = """\
 ## Your compiler
 
-`your_compiler()` counts what four models cost with your functions plugged in, beside the library's
-own and the stand-ins. Call it in a unit's notebook, where your answers are; the map above then
-shows the last counts. `your_compiler(seconds=20)` also measures times, in turns."""
+`use_my()` plugs in your answers that pass their checks, from the notebooks beside this page as you
+saved them. `your_compiler()` then counts what four models cost with them, beside the library's own
+functions and the stand-ins, and the map above shows the last counts. `your_compiler(seconds=20)`
+also measures times, in turns. Both say how far they are, and the stop button ends them."""
+COMPILER = """\
+from autograder import use_my, your_compiler
+
+use_my()
+your_compiler()"""
 UNIT = re.compile(r"- u(\d\d) · ([^·]+) · (.+)")
 
 
@@ -54,7 +60,7 @@ def dashboard_cells() -> list[Any]:
         nbformat.v4.new_markdown_cell(WHERE, id="start-where"),
         nbformat.v4.new_code_cell(SHOW, id="start-map"),
         nbformat.v4.new_markdown_cell(COSTS, id="start-costs"),
-        nbformat.v4.new_code_cell("your_compiler()", id="start-compiler"),
+        nbformat.v4.new_code_cell(COMPILER, id="start-compiler"),
     ]
 
 

@@ -21,7 +21,9 @@ from typing import Any
 
 import course_lib
 from autograder.check.cards import Card, Note, Table
+from autograder.check.plugs import has_fallen
 from autograder.check.shown import error_text
+from autograder.check.working import Working
 from autograder.progress.keep import PROGRESS, Data, change, keeping, number, read, table
 from course_lib import exercises
 from course_lib.exercises import MODULES
@@ -39,22 +41,30 @@ COLUMNS = (STAND_INS, LIBRARY, YOURS)
 QUANTITIES = ("kernels", "MB moved", "MB of memory")
 TIMED = ("mlp", "block")  # the models that compile and run in no time
 ROUNDS = 15
+NOTHING = (
+    "Nothing is plugged in in this kernel. `use_my()` takes your answers that pass from the other "
+    "notebooks."
+)
 HEAD = ("Model", "Counted", *COLUMNS)
 
 
 def your_compiler(seconds: float = 0.0) -> Card | Note:
     """What the four models cost, counted; of two of them the time as well, if `seconds` are given
-    to measure it. The result is kept for the start page."""
+    to measure it. The result is kept for the start page. It says how far it is, and can be stopped:
+    then nothing is kept."""
     exercises.load_all()
     mine = exercises.plugs_now()
-    counts = {name: {how: _counts(name, how, mine) for how in COLUMNS} for name in MODELS}
-    result: Data = {
-        "on": date.today().isoformat(),
-        "plugged": sorted(MODULES.keys() & mine),
-        "counts": counts,
-    }
-    if seconds > 0:
-        result["ratios"] = {name: _ratios(name, mine, seconds / len(TIMED)) for name in TIMED}
+    timed = TIMED if seconds > 0 else ()
+    result: Data = {"on": date.today().isoformat()}
+    try:
+        with Working(len(MODELS) * len(COLUMNS) + len(timed)) as working:
+            result["counts"] = {name: _columns(name, mine, working) for name in MODELS}
+            result["ratios"] = {
+                name: _ratios(name, mine, seconds / len(timed), working) for name in timed
+            }
+    except KeyboardInterrupt:
+        return Note("You stopped it. Nothing was kept; what the start page shows is from before.")
+    result["plugged"] = sorted(n for n in MODULES.keys() & mine if not has_fallen(mine[n]))
     if keeping() and mine:
         change(PROGRESS, lambda data: data.update(compiler=result))
     return as_card(result)
@@ -72,7 +82,7 @@ def as_card(result: Data) -> Card:
     rows = [row for name in MODELS for row in _rows(name, table(counts, name))]
     names = [str(n) for n in found] if isinstance(found := result.get("plugged"), list) else []
     plugged = ", ".join(f"`{name}`" for name in names)
-    what = f"Plugged in: {plugged}." if names else "Nothing is plugged in in this kernel."
+    what = f"Plugged in: {plugged}. {_compared(counts)}" if names else NOTHING
     parts: list[str | Table] = [what, Table(HEAD, tuple(rows), numbers=len(COLUMNS))]
     for name in MODELS:
         told = table(counts, name).items()
@@ -83,6 +93,26 @@ def as_card(result: Data) -> Card:
         "kernels, weights not included."
     )
     return Card("Your compiler", tuple(parts), str(result.get("on", "")), small, tone="open")
+
+
+def _compared(counts: Data) -> str:
+    """In which models yours differs from the library, in one sentence."""
+    tables = {name: table(counts, name) for name in MODELS}
+    differ = [name for name, how in tables.items() if how.get(YOURS) != how.get(LIBRARY)]
+    if not differ:
+        return "With that, every number is the library's own."
+    return f"With that, other numbers than the library's: {', '.join(differ)}."
+
+
+def _columns(
+    name: str, mine: dict[str, Callable[..., Any]], working: Working
+) -> dict[str, list[float] | str]:
+    counts = {}
+    for how in COLUMNS:
+        working.number += 1
+        working.say(f"counting {name}, {how}")
+        counts[how] = _counts(name, how, mine)
+    return counts
 
 
 @contextmanager
@@ -110,8 +140,12 @@ def _counts(name: str, how: str, mine: dict[str, Callable[..., Any]]) -> list[fl
     return [report.kernels, report.traffic / 1e6, memory.size / 1e6]
 
 
-def _ratios(name: str, mine: dict[str, Callable[..., Any]], seconds: float) -> str:
+def _ratios(
+    name: str, mine: dict[str, Callable[..., Any]], seconds: float, working: Working
+) -> str:
     """How the times compare, in words: only what the rounds tell apart."""
+    working.number += 1
+    working.say(f"measuring {name} for {seconds:.0f} seconds")
     runs, inputs = [], example_inputs(name)
     for how in COLUMNS:
         try:

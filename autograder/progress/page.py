@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.check.cards import STYLE, Card, Note, inline
+from autograder.check.keys import is_lab
 from autograder.check.verdict import LATER, PASSED
 from autograder.progress.clock import wanted
 from autograder.progress.costs import kept_costs
 from autograder.progress.record import TRIED
 from autograder.progress.state import (
+    DONE,
     OPEN,
     WORDS,
     WRITTEN,
@@ -39,18 +41,21 @@ NO_COURSE = (
 MEASURE = "Minutes are estimates. `measure_minutes()` measures yours, on this machine only."
 MEASURED = "Minutes are measured here and sent nowhere; `measure_minutes(False)` ends it."
 PAGE = """
-.course-map{font-family:system-ui,sans-serif;max-width:60em;line-height:1.45}
-.course-map h4{margin:1.2em 0 .3em;font-weight:600}
+.course-map{font-family:system-ui,sans-serif;max-width:60em;line-height:1.45;
+ container-type:inline-size}
+.course-map h3{margin:1.2em 0 .3em;font-size:1.15em;font-weight:600}
 .course-map p{margin:.3em 0}
 .course-map details{border-top:1px solid #7f7f7f66;padding:.3em 0}
 .course-map summary{cursor:pointer;display:flex;flex-wrap:wrap;gap:.1em 1em;align-items:baseline}
 .course-map summary:focus-visible{outline:2px solid #0072b2;outline-offset:2px}
 .course-map summary::before{content:"▸";width:.8em;opacity:.6}
 .course-map details[open]>summary::before{content:"▾"}
-.course-map .name{flex:1 1 15em}
-.course-map .sign{display:inline-block;width:1.4em}
+.course-map .name{flex:1 1 15em;box-sizing:border-box;padding-left:1.4em;text-indent:-1.4em}
+.course-map .sign{display:inline-block;width:1.4em;text-indent:0}
+.course-map .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);
+ white-space:nowrap}
 .course-map .passed{color:#009e73}.course-map .tried{color:#c77800}
-.course-map .figure{flex:0 0 auto;min-width:9em;text-align:right;white-space:nowrap;
+.course-map .figure{flex:0 0 auto;min-width:10.5em;text-align:right;white-space:nowrap;
  font-variant-numeric:tabular-nums}
 .course-map .figure+.figure{min-width:10em}
 .course-map .bar{flex:0 0 7em;display:flex;gap:2px;align-self:center}
@@ -58,18 +63,18 @@ PAGE = """
 .course-map .bar .full{background:#009e73;border-color:#009e73}
 .course-map .bar .half{background:linear-gradient(90deg,#c77800 50%,transparent 50%);
  border-color:#c77800}
-.course-map .inside{margin:.3em 0 .8em 1.4em;overflow-wrap:anywhere}
+.course-map .inside{margin:.3em 0 .8em 1.8em}
 .course-map .inside table{border-collapse:collapse;font-size:inherit;margin:.4em 0}
 .course-map .inside td,.course-map .inside th{padding:.15em 1.4em .15em 0;text-align:left!important;
  background:none;vertical-align:top}
-.course-map .inside tr{background:none}
+.course-map .inside table tr:nth-child(n){background:none}
 .course-map .inside .number{text-align:right!important;padding-right:0;white-space:nowrap}
-.course-map .inside th{overflow-wrap:normal}
-@media (max-width:600px){.course-map .name{flex-basis:calc(100% - 3em)}
- .course-map .figure,.course-map .figure+.figure{min-width:0}.course-map .inside{margin-left:0}
- .course-map .verdict{padding:.5em}.course-map .verdict table{font-size:.85em}
- .course-map .inside td,.course-map .inside th,.course-map .verdict td,.course-map .verdict th{
- padding-left:0;padding-right:.5em}}
+@container (max-width:41em){.course-map .name{flex-basis:calc(100% - 3em)}
+ .course-map .bar{margin-left:3.2em}
+ .course-map .figure,.course-map .figure+.figure{min-width:0}
+ .course-map .inside{margin-left:0}
+ .course-map .inside td,.course-map .inside th{padding-left:0;padding-right:.9em}}
+@container (max-width:27em){.course-map .inside td:first-child{overflow-wrap:anywhere}}
 .course-map code{background:none;color:inherit}
 """
 
@@ -83,7 +88,11 @@ class Dashboard:
     costs: Card | None = None
 
     def __repr__(self) -> str:
-        lines = [_headline(self.parts), ""]
+        lines = [_headline(self.parts)]
+        lines += [
+            f"Go on with {_name(unit)}{task and f': {task}'}" for unit, task in _next(self.parts)
+        ]
+        lines += [""]
         for part in self.parts:
             lines += [part.name] if part.name else []
             lines += [*map(_line, part.units), ""]
@@ -94,9 +103,10 @@ class Dashboard:
 
     def _repr_html_(self) -> str:
         body = [f"<p><strong>{html.escape(_headline(self.parts))}</strong></p>"]
+        body += [f"<p>{_link(unit, task)}</p>" for unit, task in _next(self.parts)]
         body.append(f"<p>{_legend()}</p>")
         for part in self.parts:
-            body += [f"<h4>{html.escape(part.name)}</h4>"] if part.name else []
+            body += [f"<h3>{html.escape(part.name)}</h3>"] if part.name else []
             body += map(_opened, part.units)
         body.append(f"<p>{inline(MEASURED if self.measuring else MEASURE)}</p>")
         body += [self.costs._repr_html_()] if self.costs else []
@@ -115,6 +125,22 @@ def dashboard() -> Dashboard | Note:
 
 def _units(parts: tuple[PartOfCourse, ...]) -> list[Progress]:
     return [unit for part in parts for unit in part.units]
+
+
+def _next(parts: tuple[PartOfCourse, ...]) -> list[tuple[Progress, str]]:
+    """The first unit that was begun and not finished, else the first that was not begun, and what
+    of its core comes next; nothing where all units have passed."""
+    left = [unit for unit in _units(parts) if unit.state != PASSED and not is_lab(unit.unit.key)]
+    begun = [unit for unit in left if unit.state == TRIED]
+    return [
+        (unit, next((one.task.name for one in unit.core if one.state not in DONE), ""))
+        for unit in (begun or left)[:1]
+    ]
+
+
+def _link(unit: Progress, task: str) -> str:
+    link = f'<a href="{html.escape(unit.unit.notebook)}">{html.escape(_name(unit))}</a>'
+    return f"Go on with {link}" + (f": <code>{html.escape(task)}</code>" if task else "")
 
 
 def _headline(parts: tuple[PartOfCourse, ...]) -> str:
@@ -162,7 +188,8 @@ def _opened(unit: Progress) -> str:
     """A unit on the page: a line, and below it, once it is opened, its exercises and guesses."""
     points, spent = _figures(unit)
     state = "passed" if unit.state == PASSED else unit.state
-    name = f'{_sign(unit.state)}{html.escape(_name(unit))} <span class="words">({state})</span>'
+    shown = "unseen" if unit.state == OPEN else "words"
+    name = f'{_sign(unit.state)}{html.escape(_name(unit))} <span class="{shown}">({state})</span>'
     summary = (
         f'<summary><span class="name">{name}</span>{_bar(unit)}'
         f'<span class="figure">{points}</span><span class="figure">{spent}</span></summary>'

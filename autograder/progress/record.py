@@ -37,7 +37,7 @@ def checked(verdict: Verdict) -> None:
         }
         if old.get("state") == PASSED and new["state"] != PASSED:
             new |= {"state": PASSED, "on": old.get("on", new["on"])}
-        entries[verdict.exercise] = new
+        entries[verdict.exercise] = {**old, **new}  # what a newer version wrote there stays
 
     change(PROGRESS, how)
 

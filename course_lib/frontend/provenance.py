@@ -29,6 +29,10 @@ class UnsupportedOps(ValueError):
             lines.append(f"  {op} ({count} time{'s' if count > 1 else ''}): {shown}")
         super().__init__("\n".join(lines))
 
+    def _render_traceback_(self) -> list[str]:
+        """Notebooks show the words alone: they name the ops and where the model has them."""
+        return [str(self)]
+
 
 def stamp(
     results: Sequence[Node | None],

@@ -73,9 +73,10 @@ def heaviest(kernels: Sequence[Kernel]) -> int:
 
 
 def main_kernel(kernel: Kernel, constants: frozenset[str]) -> Main:
-    """The kernel step by step, made once on this machine; each time if an answer to an exercise is
-    plugged in, for it may schedule otherwise. `constants` may be packed beforehand."""
-    if plugs_now():
+    """The kernel step by step, made once on this machine; each time while an answer to an exercise
+    of `ROOMS` is plugged in, for it may schedule otherwise. A pass decides which kernel it is, not
+    what becomes of it. `constants` may be packed beforehand."""
+    if any(name.split(".")[0] in ROOMS for name in plugs_now()):
         return _main(kernel, constants)
     key = repr((print_kernel(kernel), sorted(constants), llvmlite.__version__, sources(*ROOMS)))
     data, _ = kept(

@@ -24,11 +24,20 @@ from course_lib.playground.table import DIGITS, SMALL, Table
 
 HERE = Path(__file__).resolve().parent
 PROCESSOR, GPU = "Intel's Haswell (x86-64 with AVX2)", "NVIDIA's sm_80"
-# In a notebook: dark where JupyterLab is, which says so on an element outside of the frame.
-_THEME = (
-    "try{const{jpThemeLight:light}=parent.document.body.dataset;"
-    'if(light)document.documentElement.dataset.theme=light==="false"?"dark":"light"}catch{}'
-)
+# In a notebook, inside a frame: dark where JupyterLab is, which says so on an element outside of
+# it, also when that changes; and the frame as high as the page, so that only the notebook scrolls.
+_FRAME = """try{
+const frame=window.frameElement,root=document.documentElement;
+if(frame){
+const outside=frame.ownerDocument.body,look=()=>{
+const light=outside.dataset.jpThemeLight;
+if(light)root.dataset.theme=light==="false"?"dark":"light"};
+look();
+new MutationObserver(look)
+.observe(outside,{attributes:true,attributeFilter:["data-jp-theme-light"]});
+new ResizeObserver(()=>{frame.style.height=`${Math.ceil(document.body.offsetHeight)+16}px`})
+.observe(document.body)}
+}catch{}"""
 
 
 def shown(programs: Mapping[str, Program], passes: Sequence[Pass]) -> dict[str, Any]:
@@ -93,5 +102,5 @@ def document(data: Mapping[str, Any], title: str) -> str:
         '<meta name="color-scheme" content="light dark"/>'
         f"<title>{escape(title)}</title><style>{style()}body{{margin:.3rem}}</style></head>"
         '<body class="cl" style="color:var(--cl-text);background:var(--cl-page)">'
-        f"{mount(data)}<script>{_THEME}\n{script()}\n{call}</script></body></html>"
+        f"{mount(data)}<script>{_FRAME}\n{script()}\n{call}</script></body></html>"
     )

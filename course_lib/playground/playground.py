@@ -4,9 +4,9 @@
     playground(my_graph, [fold, my_pass])  # a graph of yours, and passes of yours
 
 Every state is computed now, by the functions that are plugged in; the picture then stands alone and
-needs no kernel. It is an `iframe` whose page is part of the output. Where JavaScript may not run,
-a table of counts stands in it; where a notebook is not trusted, JupyterLab leaves the frame out,
-and the counts stand below it as text. Next room: `course_lib/__main__.py`.
+needs no kernel. It is an `iframe` whose page is part of the output, as high as what it shows. Where
+JavaScript may not run, a table of counts stands in it; where a notebook is not trusted, JupyterLab
+leaves the frame out, and the counts stand below it as text. Next room: `course_lib/__main__.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from collections.abc import Sequence
 from course_lib.arguments import takes
 from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.base.svg import escape, tag
+from course_lib.exercises import plugs_now
 from course_lib.ir.graph.graph import Graph
+from course_lib.passes.infra.contract import pass_name
 from course_lib.passes.infra.manager import Pass
 from course_lib.playground.page import document, shown
 from course_lib.playground.programs import FIVE, PROGRAMS, Program
@@ -47,7 +49,7 @@ def playground(program: Graph | str, passes: Sequence[Pass] | None = None) -> Pi
     if not 1 <= len(passes) <= MOST_PASSES:
         raise ValueError(f"a playground takes 1 to {MOST_PASSES} passes, got {len(passes)}")
     title = f"Playground: {chosen.graph.name}"
-    data = shown({chosen.graph.name: chosen}, passes)
+    data = {**shown({chosen.graph.name: chosen}, passes), "yours": _yours(passes)}
     frame = tag("iframe", "", title=title, srcdoc=document(data, title), loading="lazy",
                 style="width:100%;height:62rem;border:0")  # fmt: skip
     text = _as_text(title, data)
@@ -55,10 +57,23 @@ def playground(program: Graph | str, passes: Sequence[Pass] | None = None) -> Pi
     return Picture(title, fragment(frame, words), text)
 
 
+def _yours(passes: Sequence[Pass]) -> list[int]:
+    """Positions of those that run a learner's code: plugged in, or no function of the library."""
+    plugged = plugs_now()
+    return [
+        number
+        for number, one in enumerate(passes)
+        if f"passes.{pass_name(one)}" in plugged
+        or not getattr(one, "__module__", "").startswith("course_lib.")
+    ]
+
+
 def _as_text(title: str, data: dict) -> str:
     """Each different graph that the orders end in: its counts, and the shortest order to it."""
     (program,) = data["programs"]
     lines = [f"{title}: {len(program['ends'])} orders end in {len(program['forms'])} graphs"]
+    yours = ", ".join(data["passes"][number] for number in data["yours"])
+    lines.append(f"Passes of yours: {yours}" if yours else "All passes are the library's")
     for number, form in enumerate(program["forms"]):
         order = data["orders"][program["ends"].index(number)]
         names = ", ".join(data["passes"][int(digit)] for digit in order) or "no pass"

@@ -35,7 +35,7 @@ def states(graph: Graph, passes: Sequence[Pass], table: Table, about: str = "") 
     kernels  the main kernels, see `_kernel`; a form names one by its number
     """
     explored, kernels = explore(graph, passes), _Kernels(table)
-    forms = [_form(form, table, kernels) for form in explored.forms]
+    forms = [_shown(form, table, kernels) for form in explored.forms]
     return {
         "name": graph.name,
         "about": about,
@@ -73,7 +73,19 @@ class _Kernels:
         return {"name": main.name, "ptx": add(main.ptx), "steps": steps}
 
 
-def _form(form: Graph | str, table: Table, kernels: _Kernels) -> dict[str, Any]:
+def _shown(form: Graph | str, table: Table, kernels: _Kernels) -> dict[str, Any]:
+    """A form as `_form` has it, or {"wrong": words}: a pass of a learner's may return a graph that
+    is well formed and that nothing after it can compile."""
+    if isinstance(form, str):
+        return {"wrong": form}
+    try:
+        return _form(form, table, kernels)
+    except Exception as error:  # of whatever the compiler met
+        words = f"{type(error).__name__}: {error}"
+        return {"wrong": f"The passes ran, and what they made cannot be compiled. {words}"}
+
+
+def _form(form: Graph, table: Table, kernels: _Kernels) -> dict[str, Any]:
     """A graph as drawing and text, what it costs, and its main kernel: None if none has loops.
 
     nodes     with inputs and constants
@@ -81,8 +93,6 @@ def _form(form: Graph | str, table: Table, kernels: _Kernels) -> dict[str, Any]:
     flops     by the op table, each value once
     executed  the same, counted in the loops: a kernel may compute a value several times
     """
-    if isinstance(form, str):
-        return {"wrong": form}
     program = lower(everywhere(form, decompose))
     having = [step for step in program.steps if step.kernel is not None]
     main = None

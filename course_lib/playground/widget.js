@@ -71,7 +71,9 @@ function playground(root, data, linked) {
   const toggles = passes.map((name, n) => make("button", { type: "button", onclick: () => {
     choose(now.order.includes(n) ? now.order.filter((k) => k !== n) : [...now.order, n]);
   } }, name));
-  const presets = [["none", []], ["all five, as the compiler has them", passes.map((_, n) => n)]]
+  const every = passes.join() === "fold,simplify,cse,dce,fuse"
+    ? "all five, as the compiler has them" : "all, in this order";
+  const presets = [["none", []], [every, passes.map((_, n) => n)]]
     .map(([words, order]) => make("button", { type: "button", class: "pg-quiet",
       onclick: () => choose(order) }, words));
   const chain = make("ol", { class: "pg-chain", "aria-label": "The passes that run, in order" });
@@ -98,12 +100,13 @@ function playground(root, data, linked) {
   const link = make("a", { href: "#" }, "Link to this state");
 
   root.replaceChildren(
-    make("div", { class: "pg-row" }, make("label", { for: "pg-program" }, "Program"), select),
+    make("div", { class: "pg-row" }, ...(programs.length > 1 ?
+      [make("label", { for: "pg-program" }, "Program"), select] : [make("b", {}, programs[0].name)])),
     about,
     make("fieldset", { class: "pg-passes" }, make("legend", {}, "Passes"),
       make("p", { class: "pg-hint" }, "A press puts a pass at the end of the order, the next one " +
         "takes it out."), make("div", { class: "pg-row" }, ...toggles),
-      make("div", { class: "pg-row" }, ...presets), chain),
+      make("div", { class: "pg-row" }, ...presets), ...whose(data), chain),
     status, tablist, stepper, panel, ...(linked ? [make("p", { class: "pg-link" }, link)] : []));
 
   // What changes the state.
@@ -149,7 +152,7 @@ function playground(root, data, linked) {
     });
     panel.setAttribute("aria-labelledby", `pg-tab-${now.view}`);
     showStep();
-    panel.replaceChildren(...(form.wrong ? [listing(form.wrong, null)] : views[now.view](form)));
+    panel.replaceChildren(...(form.wrong ? [failure(form.wrong)] : views[now.view](form)));
     if (linked) {
       link.href = fragment();
       history.replaceState(null, "", fragment());
@@ -175,7 +178,7 @@ function playground(root, data, linked) {
   function showStatus(form) {
     const here = program().ends[place.get(now.order.join(""))];
     const same = program().ends.filter((end) => end === here).length;
-    const different = program().forms.length;
+    const different = program().forms.filter((one) => !one.wrong).length;
     const orders = `${same} of ${program().ends.length} orders end here; together they end in ` +
       `${count(different, "different graph")}.`;
     status.textContent = form.wrong ? `A pass failed. ${orders}` :
@@ -259,6 +262,25 @@ function playground(root, data, linked) {
     addEventListener("hashchange", () => { read(); show(); });
   }
   show();
+}
+
+// In a notebook: which passes are the learner's own.
+function whose({ passes, yours }) {
+  if (!yours) return [];
+  const names = (own) => passes.filter((_, n) => yours.includes(n) === own)
+    .map((name) => `\`${name}\``).join(", ");
+  const parts = [[names(true), "Yours"], [names(false), "the library's"]];
+  const words = yours.length ? parts.filter(([some]) => some).map((part) => part[1] + ": " + part[0])
+    .join("; ") + "." : "All are the library's: nothing is plugged in in this kernel.";
+  return [make("p", { class: "pg-hint" }, ...marked(words))];
+}
+
+// What a pass that failed said: the first line is the sentence, the others are where and what.
+function failure(words) {
+  const [first, ...rest] = words.split("\n"), more = rest.join("\n").trim();
+  return make("section", { class: "pg-wrong", "aria-label": "A pass failed" },
+    make("p", {}, make("b", {}, first[0].toUpperCase() + first.slice(1))),
+    ...(more ? [make("pre", { class: "pg-text" }, more)] : []));
 }
 
 // `code` in backticks, as elements.

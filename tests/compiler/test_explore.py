@@ -13,6 +13,7 @@ from course_lib.compiler import compile
 from course_lib.draw.base.forms import Form, forms
 from course_lib.draw.base.picture import Picture
 from course_lib.explore import explore
+from course_lib.frontend.provenance import UnsupportedOps
 from course_lib.ir.graph.build import matmul, relu, trace
 from course_lib.models import MODELS, example_inputs
 
@@ -71,6 +72,25 @@ def test_lines_belong_together_by_where_they_come_from(attention):
 def test_what_the_chip_cannot_do_is_said(attention):
     text = "\n".join(text for _, text in rows_of(attention)["chip"])
     assert "its weights must be a constant" in text
+
+
+def test_a_key_leaves_the_words_of_a_form_that_has_no_keys(attention):
+    """What the chip refuses belongs to no kernel: whichever is chosen, it stays."""
+    for form, kind in (("chip", "cl-marks"), ("assembly", "cl-parts")):
+        at = attention.html.index(f">{form}</div>")
+        assert f'<div class="{kind}">' in attention.html[at : at + 400]
+
+
+def test_two_kernels_of_one_op_are_counted_as_two():
+    picture = explore(lambda x: torch.argmax(x, -1), torch.ones(4, 8))
+    assert picture.text.splitlines()[1].startswith("2 kernels")
+
+
+def test_an_op_that_no_rule_knows_is_words_and_no_stack():
+    with pytest.raises(UnsupportedOps) as caught:
+        explore(lambda x: torch.linalg.svd(x)[1], torch.ones(4, 8))
+    (words,) = caught.value._render_traceback_()
+    assert "aten._linalg_svd" in words and "does not support" in words
 
 
 def test_a_model_with_weights_has_a_program_of_the_chip():

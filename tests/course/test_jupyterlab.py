@@ -1,6 +1,7 @@
 """JupyterLab in a real browser: a student opens unit 2, answers wrongly, reads why, answers right.
 Another runs the start page and goes from there to the library; the page is updated all the same.
 A third goes through a unit with the arrow keys, which pass folded cells by, and has run all of it.
+A third takes an answer of unit 2 into unit 3 and looks at everything that shows what it does.
 
 The course is built as `make lab` builds it; the server is JupyterLab's own, the browser Debian's
 chromium. The student types into the notebook's cells; what is asserted is what the page shows.
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder import dashboard
 from autograder.check.folded import FOLDED
 from autograder.edition.contents import contents
 from autograder.edition.deliver import deliver
@@ -112,6 +115,12 @@ READY = """async () => {
     return true;
 }"""
 
+AT_THE_END = """() => {
+    const notebook = window.jupyterapp.shell.currentWidget.content;
+    notebook.activeCellIndex = notebook.widgets.length - 1;
+    return window.jupyterapp.commands.execute("notebook:insert-cell-below");
+}"""
+
 
 # What the cells of the open notebook have come to: folded, run, and the errors they ended in.
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets
@@ -163,6 +172,9 @@ class Notebook:
         while running.count():
             self.page.wait_for_timeout(200)
 
+    def is_idle(self) -> bool:
+        return self.page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").count() > 0
+
     def cell(self, text: str):
         return self.page.locator(".jp-Notebook .jp-CodeCell", has_text=text).first
 
@@ -172,6 +184,15 @@ class Notebook:
         self.page.keyboard.press("Control+A")
         self.page.keyboard.insert_text(source)
         self.run(cell)
+
+    def add(self, source: str):
+        """A cell at the end, run. Returns its outputs."""
+        self.page.evaluate(AT_THE_END)
+        cell = self.page.locator(".jp-Notebook .jp-CodeCell").last
+        cell.locator(".cm-content").click()
+        self.page.keyboard.insert_text(source)
+        self.page.keyboard.press("Control+Enter")
+        return self.page.locator(".jp-Notebook .jp-CodeCell").last.locator(".jp-Cell-outputArea")
 
     def run(self, cell) -> None:
         cell.locator(".cm-content").click()
@@ -255,3 +276,108 @@ def test_the_arrow_key_and_ctrl_enter_alone_run_a_notebook_to_its_end(lab: str, 
     assert {bool(cell["count"]) for cell in cells if not cell["folded"]} == {True}
     passed_by = [cell["id"] for cell in cells if cell["folded"]]
     assert passed_by and all(name.endswith(FOLDED) for name in passed_by), "the imports, for one"
+
+
+# Passes its checks, and cannot cope with one program.
+FALLS = IMPORTS + RIGHT.replace(
+    "    needed", "    {}[graph.name] if graph.name == 'softmax' else 0\n    needed", 1
+)
+EXPLORE = """from course_lib.explore import explore
+import numpy as np
+from course_lib.ir.graph.build import matmul, relu
+explore(lambda x: relu(matmul(x, x)), np.ones((8, 8), np.float32))"""
+PLAY = """from course_lib.playground.playground import playground
+@implements("passes.cse")
+def cse(graph):
+    return {}[graph.name]
+playground("repeat")"""
+OUTPUTS = ".jp-Notebook .jp-OutputArea-output"
+TOO_WIDE = (
+    f"[...document.querySelectorAll('{OUTPUTS}')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+)
+
+
+CHANGE_THEME = "(theme) => window.jupyterapp.commands.execute('apputils:change-theme', { theme })"
+
+
+def wrong_for_axe(page, missing) -> list[tuple[str, str]]:
+    """What axe-core finds in the outputs, and only there: JupyterLab's own page has faults."""
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ImportError:
+        missing("axe-playwright-python")
+    found = Axe().run(page, context=OUTPUTS).response["violations"]
+    return [(rule["id"], node["html"]) for rule in found for node in rule["nodes"]]
+
+
+def saved_with(book: Path, answer: str) -> None:
+    """The notebook file with this answer in the cell of `passes.dce`."""
+    content = json.loads(book.read_text())
+    (cell,) = [c for c in content["cells"] if '@implements("passes.dce")' in "".join(c["source"])]
+    cell["source"] = answer
+    book.write_text(json.dumps(content))
+
+
+def test_what_an_answer_of_unit_2_does_in_unit_3_can_be_seen(
+    lab: str, course: Path, browser, missing, monkeypatch
+) -> None:
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=600_000)
+    saved_with(course / "u02_rewrites.ipynb", FALLS)
+    notebook = opened(browser, lab, "u03_fusion")
+    page = notebook.page
+
+    output = notebook.add('from autograder import *\nuse_my("u02")\ncheck("passes.dce")')
+    expect(output).to_contain_text("Plugged in from u02_rewrites.ipynb: passes.dce.")
+    expect(output.locator(".verdict.passed")).to_be_visible()
+    saved_with(course / "u02_rewrites.ipynb", FALLS + "# better\n")
+    output = notebook.add(
+        "from course_lib.passes.clean.dce import dce\n"
+        "from course_lib.playground.programs import PROGRAMS\n"
+        "len(dce(PROGRAMS['softmax'].graph).nodes)"
+    )
+    expect(output).to_contain_text('use_my("passes.dce") takes the new one')
+    expect(output.locator(".verdict.failed")).to_contain_text("Your passes.dce was taken out")
+    expect(output).to_contain_text("Mend it in u02_rewrites.ipynb")
+
+    output = notebook.add(EXPLORE)
+    expect(output).to_contain_text("from the graph to instructions")
+    page.locator("input.cl-tab0").focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(output.locator(".cl-form:visible")).to_contain_text("define ")
+    assert page.evaluate("document.activeElement.className") == "cl-tab4", "not JupyterLab's keys"
+
+    output = notebook.add(f'use_my("passes.dce")\n{PLAY}')
+    frame = page.frame_locator("iframe").last
+    expect(frame.locator(".pg-passes")).to_contain_text("Yours: cse, dce; the library's: fold")
+    for name in ("dce", "cse"):
+        frame.locator(".pg-passes button", has_text=name).first.click()
+    expect(frame.locator(".pg-wrong")).to_contain_text(
+        "The pass 'cse' crashed on @repeat: KeyError"
+    )
+    frame.get_by_label("cse: earlier").click()
+    expect(frame.locator(".pg-chain")).to_have_text(re.compile("as written.*cse.*failed.*dce"))
+
+    output = notebook.add("dashboard()")
+    row = output.locator("summary", has_text="Rewrites")
+    expect(row).to_contain_text("2 of 12 points")
+    monkeypatch.chdir(course)
+    headline = repr(dashboard()).splitlines()[0]
+    expect(output.locator("strong").first).to_have_text(headline)
+
+    stopped = notebook.add('unplug("passes.cse")\nyour_compiler()')
+    expect(stopped).to_contain_text("of 12: counting")
+    while not notebook.is_idle():
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
+        page.wait_for_timeout(500)
+    expect(stopped).to_contain_text("You stopped it. Nothing was kept")
+
+    page.set_viewport_size({"width": 880, "height": 900})  # with the file browser open, 510 px
+    assert page.evaluate(f"{TOO_WIDE}.map(e => e.textContent.slice(0, 200))") == []
+    for theme in ("Light", "Dark"):
+        page.evaluate(CHANGE_THEME, f"JupyterLab {theme}")
+        body = f"body[data-jp-theme-light={str(theme == 'Light').lower()}]"
+        page.wait_for_selector(body, state="attached")
+        assert wrong_for_axe(page, missing) == []

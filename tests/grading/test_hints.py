@@ -64,7 +64,7 @@ def test_a_hint_is_a_card_like_a_verdict_and_code_is_code_in_it(monkeypatch):
     hint("u99.bytes")
     page = shown[0]._repr_html_()
     assert '<section class="verdict hint" aria-label="u99.bytes: hint 1 of 3">' in page
-    assert "<h4><code>u99.bytes</code>: hint 1 of 3</h4>" in page
+    assert '<p class="title"><code>u99.bytes</code>: hint 1 of 3</p>' in page
     assert "<p>is <code>a &lt; b</code>?</p>" in page and STYLE in page
     hint("u99.bytes")
     assert "<code>x `into` y</code>" in shown[1]._repr_html_()

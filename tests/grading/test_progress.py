@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -104,6 +105,44 @@ def test_nobody_waits_long_for_another_kernel(monkeypatch):
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert not keep.change(PROGRESS, dict.clear)
     assert keep.change(PROGRESS, dict.clear)
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_file_costs_nothing_that_was_kept():
+    """A limit of bytes for each file that a process writes stands for the disk."""
+    record.checked(verdict(PASSED, 3.0))
+    before = PROGRESS.read_bytes()
+    program = (
+        "import resource\nfrom pathlib import Path\nfrom autograder.progress.keep import change\n"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(before)}, {len(before)}))\n"
+        "for _ in range(2): print(change(Path('progress.json'), lambda d: d.update(n='x' * 99)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split()[-1] == "False" and "Nothing is kept of this" in done.stdout
+    assert done.stdout.count("Nothing is kept") == 1 and not done.stderr
+    assert PROGRESS.read_bytes() == before
+    names = {path.name for path in Path().iterdir()}
+    assert names == {PROGRESS.name, MAP.name, ".progress.json.lock"}, "and nothing lies about"
+
+
+def test_what_a_newer_version_wrote_stays():
+    more = {"exercises": {"u99.sweep": {"state": "mastered", "earned": 2, "stars": 5}}, "new": [1]}
+    PROGRESS.write_text(json.dumps(more))
+    assert "0 of" in repr(dashboard()), "a state that this version does not know is open"
+    record.checked(verdict(WRONG))
+    assert json.loads(PROGRESS.read_text())["new"] == [1]
+    assert {"state": "tried", "earned": 2.0, "stars": 5}.items() <= kept().items()
+
+
+def test_a_folder_that_is_renamed_while_a_kernel_runs_loses_nothing(
+    folder, tmp_path_factory, monkeypatch
+):
+    record.checked(verdict(WRONG))
+    record.guessed("u99.nodes", 40, "nodes")
+    moved = folder.rename(tmp_path_factory.mktemp("other") / "a course")
+    record.checked(verdict(PASSED, 3.0))
+    assert kept()["checks"] == 2 and (moved / PROGRESS).exists() and not folder.exists()
+    monkeypatch.chdir(moved)
+    assert "3 of" in repr(dashboard()) and "u99.nodes: you said 40 nodes" in repr(dashboard())
 
 
 def test_elsewhere_nothing_is_kept(monkeypatch):
@@ -292,7 +331,37 @@ def test_your_compiler_counts_your_functions_beside_ours_and_the_stand_ins(monke
     rows = json.loads(PROGRESS.read_text())["compiler"]["counts"]["mlp"]
     slow, ours, yours = (rows[how] for how in costs.COLUMNS)
     assert ours[0] < yours[0] <= slow[0] and ours[1] < yours[1] <= slow[1]
+    assert "other numbers than the library's: mlp" in " ".join(repr(card).split())
     assert "Plugged in: `passes.fuse`" in repr(card) and "passes.fuse" in repr(dashboard())
+
+
+def test_your_compiler_says_how_far_it_is_and_can_be_stopped(monkeypatch):
+    monkeypatch.setattr(costs, "MODELS", {"mlp": costs.MODELS["mlp"]})
+    said: list[str] = []
+    monkeypatch.setattr(
+        costs.Working, "say", lambda self, what: said.append(f"{self.number} {what}")
+    )
+    with plugged("passes.fuse", lambda graph: graph):
+        costs.your_compiler()
+        assert said == [
+            "1 counting mlp, stand-ins",
+            "2 counting mlp, library",
+            "3 counting mlp, yours",
+        ]
+        before = PROGRESS.read_bytes()
+        monkeypatch.setattr(costs, "_counts", lambda *_: signal.raise_signal(signal.SIGINT))
+        card = costs.your_compiler()
+    assert repr(card).startswith("You stopped it. Nothing was kept")
+    assert PROGRESS.read_bytes() == before
+
+
+def test_the_start_page_says_where_to_go_on(root):
+    index = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
+    MAP.write_bytes(chart(index, sources(root / "notebooks")))
+    assert "Go on with u00 · The tour: u00.intensity" in repr(dashboard())
+    record.checked(Verdict("passes.dce", PASSED, 2, 2.0))
+    assert "Go on with u02 · Rewrites: passes.fold" in repr(dashboard())
+    assert 'Go on with <a href="u02_rewrites.ipynb">' in dashboard()._repr_html_()
 
 
 def test_an_answer_that_raises_costs_its_own_column_alone(monkeypatch):

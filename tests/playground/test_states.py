@@ -21,8 +21,9 @@ from course_lib.ir.graph.samples import random_inputs
 from course_lib.lower.lower import lower
 from course_lib.passes.infra.manager import run_passes
 from course_lib.playground import kernels, programs
+from course_lib.playground import states as playground_states
 from course_lib.playground.explore import explore, orders
-from course_lib.playground.kernels import main_kernel, shortened
+from course_lib.playground.kernels import Main, main_kernel, shortened
 from course_lib.playground.page import as_json, shown
 from course_lib.playground.playground import playground
 from course_lib.playground.programs import FIVE, PROGRAMS
@@ -139,6 +140,29 @@ def test_a_pass_that_fails_is_a_state_with_its_words_and_so_is_what_follows_it()
     assert all("the pass 'broken' crashed on @repeat" in each for each in words)
     ends = dict(zip(orders(2), found["ends"], strict=True))
     assert {order for order, end in ends.items() if end in wrong} == {(1,), (0, 1), (1, 0)}
+
+
+def test_a_graph_that_nothing_compiles_is_a_state_too(monkeypatch):
+    def refuse(graph: Graph) -> Graph:
+        raise ValueError(f"@{graph.name} has no order")
+
+    monkeypatch.setattr(playground_states, "lower", refuse)
+    found = states(PROGRAMS["repeat"].graph, [FIVE[2]], Table())
+    assert all("cannot be compiled. ValueError: @repeat has" in f["wrong"] for f in found["forms"])
+
+
+def test_a_kernel_is_made_once_unless_an_answer_may_schedule_it_otherwise(monkeypatch):
+    (step,) = lower(trace(relu, "f32[4,8]")).steps
+    assert step.kernel is not None
+    made = []
+    monkeypatch.setattr(kernels, "_main", lambda *_: made.append(1) or Main("m", (), ""))
+    monkeypatch.setattr(
+        kernels, "kept", lambda *_: (b'{"name": "kept", "steps": [], "ptx": ""}', b"")
+    )
+    with plugged("passes.cse", lambda graph: graph):
+        assert main_kernel(step.kernel, frozenset()).name == "kept" and not made
+    with plugged("llvm.fma.arithmetic", lambda text: {}):
+        assert main_kernel(step.kernel, frozenset()).name == "m" and made
 
 
 def test_what_is_plugged_in_is_what_runs():

@@ -5,6 +5,10 @@ from typing import Any
 
 import pytest
 
+from course_lib.exercises import plugged
+from course_lib.ir.graph.graph import Graph
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.fold import fold
 from course_lib.playground.explore import orders
 from course_lib.playground.page import as_json, mount, script, shown, style
 from course_lib.playground.playground import playground
@@ -203,3 +207,40 @@ def test_in_a_notebook_the_frame_works_alone_and_as_dark_as_jupyterlab(browser, 
         assert frame.locator(".pg-status").evaluate("e => getComputedStyle(e).color") == colour
         assert not complaints and page.url == path.as_uri()
         page.close()
+
+
+def no_op(graph: Graph) -> Graph:
+    """A pass of somebody's own."""
+    return graph
+
+
+def broken(graph: Graph) -> Graph:
+    seen: dict[str, Graph] = {}
+    return seen[graph.nodes[-1].op]
+
+
+def test_in_a_notebook_ones_own_pass_is_named_and_what_it_raises_is_a_card(browser, tmp_path: Path):
+    with plugged("passes.cse", broken):
+        html = playground("order", [fold, cse, no_op]).html
+    path = tmp_path / "notebook.html"
+    path.write_text(f'<body data-jp-theme-light="true">{html}</body>', encoding="utf-8")
+    page = browser.new_page(viewport={"width": 600, "height": 900})
+    page.goto(path.as_uri())
+    frame = page.frame_locator("iframe")
+    assert "Yours: cse, no_op; the library's: fold." in frame.locator(".pg-passes").inner_text()
+    frame.get_by_role("button", name="all, in this order").click()
+    card = frame.locator(".pg-wrong").inner_text()
+    assert card.startswith("The pass 'cse' crashed on @order: KeyError") and "seen[" in card
+    assert "Traceback" not in frame.locator("body").inner_text()
+    assert frame.locator("select").count() == 0, "there is one program, so nothing to choose"
+    page.wait_for_function("document.querySelector('iframe').style.height !== '62rem'")
+    assert frame.locator("html").evaluate("e => e.scrollHeight - e.clientHeight") <= 1
+    page.evaluate("document.body.dataset.jpThemeLight = 'false'")
+    frame.locator("html[data-theme=dark]").wait_for(state="attached")
+    page.close()
+
+
+def test_a_notebook_without_answers_says_that_all_passes_are_the_librarys():
+    assert "All passes are the library's" in playground("repeat").text
+    with plugged("passes.cse", no_op):
+        assert "Passes of yours: cse" in playground("repeat").text

@@ -22,6 +22,8 @@ from course_lib.draw.base.svg import OWN_KEYS, escape, tag
 
 MOST = 60  # keys with a button of their own; where there are more, only kernels have one
 
+WHOSE = tag("span", "Lines of", klass="cl-whose", aria_hidden="true")  # its label says more
+
 CSS = (
     ".cl-form .cl-scroll{max-height:36rem;border:1px solid var(--cl-faint)}"
     ".cl-form pre span{display:block;min-width:max-content;padding:0 .5em 0 0}"
@@ -29,6 +31,8 @@ CSS = (
     "color:var(--cl-muted)}"
     ".cl-form [class*=cl-hue] b{color:inherit}"
     ".cl-keys{max-height:6.5rem;overflow:auto}"
+    ".cl-bar .cl-whose{border:0;padding:0;margin-right:.6rem;align-self:center;"
+    "color:var(--cl-muted)}"
     + "".join(f".cl-form .cl-hue{k}{{background:var(--cl-{h})}}" for k, h in enumerate(HUES))
 )
 
@@ -62,7 +66,12 @@ def forms(of: Sequence[Form], title: str, summary: str = "") -> Picture:
         tag("div", escape(title), klass="cl-title"),
         tag("div", escape(summary), klass="cl-muted") if summary else "",
         _bar(tabs, f"{title}: forms, arrow keys move"),
-        _bar(chosen, f"{title}: kernels and lines of loops, arrow keys move", "cl-many cl-keys")
+        _bar(
+            chosen,
+            f"{title}: kernels and lines of loops, arrow keys move",
+            "cl-many cl-keys",
+            WHOSE,
+        )
         if keys
         else "",
         tag("div", *panels, klass="cl-forms"),
@@ -93,14 +102,15 @@ def _panel(form: Form, hue: dict[str, int]) -> str:
         number = tag("b", escape(key) or " ")
         lines.append(tag("span", number, escape(text) or " ", klass=" ".join(klass)))
     about = tag("div", escape(form.about), klass="cl-muted") if form.about else ""
-    kind = "cl-parts" if form.parts else "cl-marks"
+    of_something = any(key for _, key in form.lines)  # else it would be empty for every key
+    kind = "cl-parts" if form.parts and of_something else "cl-marks"
     text = tag("div", scrolling(form.name, tag("pre", *lines)), klass=kind)
     return tag("div", escape(form.name), klass="cl-name") + about + text
 
 
-def _bar(buttons: Sequence[str], label: str, klass: str = "") -> str:
+def _bar(buttons: Sequence[str], label: str, klass: str = "", said: str = "") -> str:
     classes = f"cl-bar {klass}".strip()
-    return tag("div", *buttons, klass=classes, role="radiogroup", aria_label=label)
+    return tag("div", said, *buttons, klass=classes, role="radiogroup", aria_label=label)
 
 
 def _button(group: str, number: int, words: str, klass: str) -> str:

@@ -100,6 +100,7 @@ SVG = (
 HTML = (
     ".cl-fig{margin:.6em 0;padding:0;max-width:100%}"
     ".cl-scroll{overflow:auto;max-height:44rem}.cl-scroll svg{display:block;max-width:none}"
+    ".cl-fig .cl-scroll pre{overflow:visible}"  # JupyterLab's would scroll, and take no key
     ".cl-drawing{margin-left:-12px}"  # a drawing has a margin of its own; its words align
     # In a narrow column it gets smaller, down to three quarters of its size; then it scrolls.
     ".cl-drawing>svg{max-width:max(100%,calc(.75*var(--cl-width)));height:auto}"
