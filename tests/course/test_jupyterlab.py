@@ -327,7 +327,30 @@ def test_what_an_answer_of_unit_2_does_in_unit_3_can_be_seen(
     saved_with(course / "u02_rewrites.ipynb", FALLS)
     notebook = opened(browser, lab, "u03_fusion")
     page = notebook.page
+    it_is_plugged_in_and_taken_out(notebook, course, expect)
+    it_is_explored_and_played_with(notebook, expect)
 
+    output = notebook.add("dashboard()")
+    expect(output.locator("summary", has_text="Rewrites")).to_contain_text("2 of 12 points")
+    monkeypatch.chdir(course)
+    expect(output.locator("strong").first).to_have_text(repr(dashboard()).splitlines()[0])
+
+    stopped = notebook.add('unplug("passes.cse")\nyour_compiler()')
+    expect(stopped).to_contain_text("of 12: counting")
+    while not notebook.is_idle():
+        page.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
+        page.wait_for_timeout(500)
+    expect(stopped).to_contain_text("You stopped it. Nothing was kept")
+
+    page.set_viewport_size({"width": 880, "height": 900})  # with the file browser open, 510 px
+    assert page.evaluate(f"{TOO_WIDE}.map(e => e.textContent.slice(0, 200))") == []
+    for theme, light in (("Light", "true"), ("Dark", "false")):
+        page.evaluate(CHANGE_THEME, f"JupyterLab {theme}")
+        page.wait_for_selector(f"body[data-jp-theme-light={light}]", state="attached")
+        assert wrong_for_axe(page, missing) == []
+
+
+def it_is_plugged_in_and_taken_out(notebook: Notebook, course: Path, expect) -> None:
     output = notebook.add('from autograder import *\nuse_my("u02")\ncheck("passes.dce")')
     expect(output).to_contain_text("Plugged in from u02_rewrites.ipynb: passes.dce.")
     expect(output.locator(".verdict.passed")).to_be_visible()
@@ -341,6 +364,9 @@ def test_what_an_answer_of_unit_2_does_in_unit_3_can_be_seen(
     expect(output.locator(".verdict.failed")).to_contain_text("Your passes.dce was taken out")
     expect(output).to_contain_text("Mend it in u02_rewrites.ipynb")
 
+
+def it_is_explored_and_played_with(notebook: Notebook, expect) -> None:
+    page = notebook.page
     output = notebook.add(EXPLORE)
     expect(output).to_contain_text("from the graph to instructions")
     page.locator("input.cl-tab0").focus()
@@ -349,7 +375,7 @@ def test_what_an_answer_of_unit_2_does_in_unit_3_can_be_seen(
     expect(output.locator(".cl-form:visible")).to_contain_text("define ")
     assert page.evaluate("document.activeElement.className") == "cl-tab4", "not JupyterLab's keys"
 
-    output = notebook.add(f'use_my("passes.dce")\n{PLAY}')
+    notebook.add(f'use_my("passes.dce")\n{PLAY}')
     frame = page.frame_locator("iframe").last
     expect(frame.locator(".pg-passes")).to_contain_text("Yours: cse, dce; the library's: fold")
     for name in ("dce", "cse"):
@@ -359,25 +385,3 @@ def test_what_an_answer_of_unit_2_does_in_unit_3_can_be_seen(
     )
     frame.get_by_label("cse: earlier").click()
     expect(frame.locator(".pg-chain")).to_have_text(re.compile("as written.*cse.*failed.*dce"))
-
-    output = notebook.add("dashboard()")
-    row = output.locator("summary", has_text="Rewrites")
-    expect(row).to_contain_text("2 of 12 points")
-    monkeypatch.chdir(course)
-    headline = repr(dashboard()).splitlines()[0]
-    expect(output.locator("strong").first).to_have_text(headline)
-
-    stopped = notebook.add('unplug("passes.cse")\nyour_compiler()')
-    expect(stopped).to_contain_text("of 12: counting")
-    while not notebook.is_idle():
-        page.evaluate("() => window.jupyterapp.commands.execute('notebook:interrupt-kernel')")
-        page.wait_for_timeout(500)
-    expect(stopped).to_contain_text("You stopped it. Nothing was kept")
-
-    page.set_viewport_size({"width": 880, "height": 900})  # with the file browser open, 510 px
-    assert page.evaluate(f"{TOO_WIDE}.map(e => e.textContent.slice(0, 200))") == []
-    for theme in ("Light", "Dark"):
-        page.evaluate(CHANGE_THEME, f"JupyterLab {theme}")
-        body = f"body[data-jp-theme-light={str(theme == 'Light').lower()}]"
-        page.wait_for_selector(body, state="attached")
-        assert wrong_for_axe(page, missing) == []
