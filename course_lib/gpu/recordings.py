@@ -25,7 +25,7 @@ from course_lib.gpu.ptx.merging import merge_shared_loads
 from course_lib.gpu.ptx.parts import Entry
 from course_lib.gpu.ptx.read import read
 from course_lib.gpu.simt.kernel import Kernel
-from course_lib.gpu.simt.machine import Empty
+from course_lib.gpu.simt.machine import Empty, Same
 
 FOLDER = Path(__file__).parent / "recorded"
 N = 1 << 20  # numbers of an input that is not a matrix
@@ -74,7 +74,7 @@ class Recording:
         halves = x[:N].astype(np.float16)
         several: list[list[Any]] = [
             [x, out, size], [x, index, out, size], [index, np.zeros(COUNTS, np.int32), size],
-            [x, x, out, size], [halves, halves, out, size],
+            [x, x, out, size], [halves, Same(0), out, size],  # both factors are one matrix
         ]  # fmt: skip
         return several[self.kind]
 
