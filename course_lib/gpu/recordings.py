@@ -28,7 +28,7 @@ from course_lib.gpu.simt.kernel import Kernel
 from course_lib.gpu.simt.machine import Empty, Same
 
 FOLDER = Path(__file__).parent / "recorded"
-N = 1 << 20  # numbers of an input that is not a matrix
+N = 1 << 20
 COUNTS, BINS = 1024, 64  # ints of the histogram's output, and those of them that are used
 KINDS = {"gather": 1, "histogram_global": 2, "matmul_naive": 3, "matmul_tile16": 3,
          "matmul_regs": 3, "matmul_wmma": 4}  # fmt: skip
@@ -67,11 +67,12 @@ class Recording:
         `merged` does not hold, this counts the same as `entry`."""
         return merge_shared_loads(self.entry, Kernel(self.entry).places)
 
-    def arguments(self, n: int | None = None) -> list[Any]:
-        """What `launch` takes; `n` other than the recorded one is handed over in its place."""
+    def arguments(self, n: int | None = None, length: int = N) -> list[Any]:
+        """What `launch` takes. `n` stands in for the recorded one; of inputs and outputs there are
+        `length` ints and four times as many floats."""
         size = np.int32(self.n if n is None else n)
-        x, index, out = numbers(), indices(), Empty(4 * len(numbers()))
-        halves = x[:N].astype(np.float16)
+        x, index, out = numbers(4 * length), indices(length), Empty(16 * length)
+        halves = x[:length].astype(np.float16)
         several: list[list[Any]] = [
             [x, out, size], [x, index, out, size], [index, np.zeros(COUNTS, np.int32), size],
             [x, x, out, size], [halves, Same(0), out, size],  # both factors are one matrix
@@ -85,15 +86,15 @@ class Recording:
         return float(arrays[where].view(type)[:BINS].astype(np.float64).sum())
 
 
-def numbers() -> np.ndarray:
-    """Four million floats in [0, 1): ((i * 7919 + 13) % 1009) / 1009."""
-    i = np.arange(4 * N, dtype=np.int64)
+def numbers(count: int) -> np.ndarray:
+    """Floats in [0, 1): ((i * 7919 + 13) % 1009) / 1009."""
+    i = np.arange(count, dtype=np.int64)
     return (((i * 7919 + 13) % 1009) / np.float32(1009)).astype(np.float32)
 
 
-def indices() -> np.ndarray:
-    """Each number below N once, far from its neighbours: (i * 40503) % N."""
-    return ((np.arange(N, dtype=np.int64) * 40503) % N).astype(np.int32)
+def indices(count: int) -> np.ndarray:
+    """Numbers below `count`, far from their neighbours: (i * 40503) % count."""
+    return ((np.arange(count, dtype=np.int64) * 40503) % count).astype(np.int32)
 
 
 @cache

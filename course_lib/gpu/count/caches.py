@@ -93,8 +93,9 @@ class Caches(Watch):
         rest = mask & ~hits
         loads = (kind == LOAD) | (kind == PAST_L1)
         across = crossings(where[loads], line[loads], rest[loads])
-        numbers = (_count(hits), _count(rest[loads]) + round(across),
-                   SECTOR * self._from_memory(kind, line, rest), _busiest(kind, line, mask))  # fmt: skip
+        asked = _count(rest[loads]) + round(across)
+        fetched = SECTOR * self._from_memory(kind, line, rest)
+        numbers = (_count(hits), asked, fetched, _busiest(kind, line, mask))
         return dict(zip(NAMES, numbers, strict=True))
 
     def dealt(self) -> Array:

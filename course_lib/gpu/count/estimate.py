@@ -30,10 +30,12 @@ from course_lib.gpu.count.cards import Board
 from course_lib.gpu.count.occupancy import Occupancy
 from course_lib.gpu.simt.wave import Shape
 
+# Not measured, and round: what kernels that do nothing take, and clocks until a result is there.
+# Half or twice the clocks change the rank correlations by at most 0.02.
 LAUNCH = 2e-6  # seconds
 SECTOR, SECTORS_A_CLOCK = 32, 4
 ATOMIC_CLOCKS = 2  # to read a sector and to write it
-STEP, FROM_SHARED, FROM_L1, FROM_L2, FROM_DRAM = 4, 29, 41, 263, 479  # clocks until it is there
+STEP, FROM_SHARED, FROM_L1, FROM_L2, FROM_DRAM = 4, 30, 40, 260, 480
 
 
 @dataclass(frozen=True)
