@@ -13,17 +13,21 @@ and loads with .cg, .cv or .volatile pass it by. DRAM hands out 64 bytes at a ti
 L2 has two halves, and an address lives in one of them. A multiprocessor asks the half that is near
 it; what lives in the other one comes from there the first time, and both halves count it. Which
 multiprocessors are near which half is not published, so this counts the expected number: a sector
-that r multiprocessors ask for goes across with probability 1 - 1/2^r. A copy has 1.5 times the
-sectors at L2 for this reason, on the card as well.
+that r multiprocessors ask for goes across with probability 1 - 1/2^r. NVIDIA describes such halves
+for the A100; the recorded copies have 1.5 times their sectors at L2, which this explains.
 
-How near this comes to an H200 (tests/gpu/test_caches.py has each kernel): bytes of DRAM are those
-of the data and 2.5 to 14 KB more, of the program and its parameters, for all 34. L1 hits are equal
-for all kernels whose blocks are all there at once, but for `trip_counts` (0.06% apart) and three
-matmuls, where up to 15 pairs of blocks that share rows or columns met at one multiprocessor. With
-more blocks, the later ones go where there is room first: what misses L1 is up to 8% less than here,
-and up to 3% less if `order` draws where they go. L2 was asked for 0.87 to 1.09 times the sectors
-that this counts, and for 0.56 to 0.76 times in the three matmuls in which many multiprocessors ask
-for the same at the same time: something between L1 and L2 makes one request of several.
+How near this comes to an H200 (tests/gpu/test_caches.py has each kernel):
+
+DRAM    bytes are those of the data and 2.5 to 14 KB more, of the program and its parameters
+L1      hits are equal for 24 of the 34 kernels, and for all whose blocks are all there at once but
+        four: `trip_counts` is 0.06% apart, and in three matmuls there are as many hits more as 15
+        pairs of blocks with a row or a column in common have, so that not all go in turn. Of more
+        blocks, the later ones go where there is room first: what misses L1 is up to 7.2% less than
+        here, and up to 3.5% less if `order` draws where they go
+L2      is asked for 0.87 to 1.09 times the sectors that this counts, and for 0.56 to 0.76 times in
+        those three matmuls, in which many multiprocessors ask for the same at the same time:
+        something between L1 and L2 seems to make one request of several
+
 Next room: `estimate.py`.
 """
 

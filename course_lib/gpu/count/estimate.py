@@ -31,7 +31,7 @@ from course_lib.gpu.count.occupancy import Occupancy
 from course_lib.gpu.simt.wave import Shape
 
 # Not measured, and round: what kernels that do nothing take, and clocks until a result is there.
-# Half or twice the clocks change the rank correlations by at most 0.02.
+# Half or twice the clocks change the rank correlations above by at most 0.04.
 LAUNCH = 2e-6  # seconds
 SECTOR, SECTORS_A_CLOCK = 32, 4
 ATOMIC_CLOCKS = 2  # to read a sector and to write it
