@@ -7,7 +7,7 @@
 Recorded on 2026-11-27 on one NVIDIA H200 (sm_90, 132 multiprocessors), driver 580.159, CUDA 13.0,
 caches cold, one launch (`ncu --cache-control all --clock-control none`); `median_us` is the median
 of launches without a profiler. `recorded/micro.cu` has the kernels as CUDA C++ and the program that
-launched them: the arguments are its arguments.
+launched them: the arguments are its arguments. Next room: `../targets/`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
 in plain sets that knows nothing of `count/lines.py`.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,8 @@ from hypothesis import strategies as st
 
 from course_lib.gpu.count.counters import Counters
 from course_lib.gpu.count.lines import sectors, wavefronts
+from course_lib.gpu.ptx.parts import Entry
+from course_lib.gpu.ptx.read import read
 from course_lib.gpu.recordings import recording, recordings
 from course_lib.gpu.simt.frame import LANES, Array, Frame
 from course_lib.gpu.simt.machine import launch
@@ -19,6 +23,7 @@ from course_lib.gpu.simt.wave import Watch
 
 from .runs import COUNTED, count, counted
 
+Size = tuple[int, ...]
 WARPS, STEPS = 8, 8  # of the blocks of 256 threads that reduce in shared memory
 
 # ptxas makes no branch of `if (i < s) t[i] += t[i+s];` but gives each instruction a guard, and a
@@ -136,29 +141,56 @@ def neighbours_agree(warp: dict[int, int], other: int) -> bool:
     return all(warp.get(lane ^ other, start) == start for lane, start in warp.items())
 
 
+def count_by_hand(addresses: Addresses) -> dict[int, list[int]]:
+    """Requests, sectors, wavefronts and conflicts of each instruction."""
+    by_hand = {number: [0, 0, 0, 0] for number, *_ in addresses.found}
+    for number, kind, space, nbytes, warps in addresses.found:
+        total = by_hand[number]
+        for warp in warps:
+            total[0] += 1
+            if space == GLOBAL:
+                total[1] += sectors_by_hand(warp, nbytes)
+            else:
+                passes, least = wavefronts_by_hand(warp, nbytes, kind)
+                total[2] += passes
+                total[3] += passes - least
+    return by_hand
+
+
+def compare(entry: Entry, grid: Size, block: Size, arguments: list[Any]) -> None:
+    counters, addresses = Counters(), Addresses()
+    launch(entry, grid, block, arguments, [counters, addresses])
+    assert addresses.found
+    for number, total in count_by_hand(addresses).items():
+        line = counters.line(number)
+        found = [line.requests, line.sectors, line.wavefronts, line.conflicts]
+        assert found == total, (grid, block, arguments[-1], str(entry.instructions[number]))
+
+
 @pytest.mark.parametrize("name", recordings())
 def test_other_sizes_counted_by_hand(name: str) -> None:
     found = recording(name)
     for grid, block, n in SIZES.get(name, ANY):
-        counters, addresses = Counters(), Addresses()
-        arguments = found.arguments(n, length=4096)
-        launch(found.assembled(), grid, block, arguments, [counters, addresses])
-        assert addresses.found
-        by_hand = {number: [0, 0, 0, 0] for number, *_ in addresses.found}
-        for number, kind, space, nbytes, warps in addresses.found:
-            total = by_hand[number]
-            for warp in warps:
-                total[0] += 1
-                if space == GLOBAL:
-                    total[1] += sectors_by_hand(warp, nbytes)
-                else:
-                    passes, least = wavefronts_by_hand(warp, nbytes, kind)
-                    total[2] += passes
-                    total[3] += passes - least
-        for number, total in by_hand.items():
-            line = counters.line(number)
-            assert [line.requests, line.sectors, line.wavefronts, line.conflicts] == total, (
-                grid, block, n, str(found.assembled().instructions[number]))  # fmt: skip
+        compare(found.assembled(), grid, block, found.arguments(n, length=4096))
+
+
+# The kernels that have a stride or an offset have it as one number of one line; it is replaced.
+WRITTEN = {
+    "copy_stride4": ("mul.wide.s32 \t%rd2, %r1, 4;", "mul.wide.s32 %rd2, %r1, {};"),
+    "copy_offset1": ("add.s32 \t%r2, %r1, 1;", "add.s32 %r2, %r1, {};"),
+    "shared_stride2": ("shl.b32 \t%r8, %r1, 1;", "mul.lo.s32 %r8, %r1, {};"),
+}
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 5, 6, 7, 12, 16, 31, 33, 100])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_other_strides_and_offsets_counted_by_hand(name: str, number: int) -> None:
+    found = recording(name)
+    before, after = WRITTEN[name]
+    assert found.text.count(before) == 1
+    entry = read(found.text.replace(before, after.format(number))).entry()
+    grid, block, n = ((2,), (256,), 512) if name.startswith("shared") else ((3,), (96,), 250)
+    compare(entry, grid, block, found.arguments(n, length=4096))
 
 
 BYTES = st.sampled_from([1, 2, 4, 8, 16])

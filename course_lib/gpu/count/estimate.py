@@ -19,6 +19,7 @@ with `duration_ns` (a profiler's clock, caches cold) and of 0.86 with `median_us
 one, caches warm); the two of them have 0.89. `duration_ns` is 0.6 to 3 times the estimate. Farthest
 off are `trip_counts` (3.0), whose warps differ in what they have to do and here count as an average
 one, and `matmul_regs` (0.6), where a warp has several loads on their way at once.
+Next room: `../recordings.py`.
 """
 
 from __future__ import annotations
