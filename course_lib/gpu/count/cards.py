@@ -27,7 +27,6 @@ class Card:
     reserved: int  # bytes of shared memory that CUDA keeps of each block
     first_level: int  # bytes of L1 and shared memory together
     registers: int = 65_536
-    registers_of_block: int = 65_536
     registers_of_thread: int = 255
     schedulers: int = 4  # each has a quarter of the registers
     register_unit: int = 256  # registers of a warp are handed out in such steps

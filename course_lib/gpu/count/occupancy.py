@@ -71,12 +71,10 @@ def occupancy(card: Card, threads: int, registers: int, shared: int = 0,
 
 
 def by_registers(card: Card, warps: int, registers: int) -> int:
-    """Blocks of so many warps, if only registers counted. A launch is refused by its block rounded
-    up to whole rounds of the schedulers, so that fewer blocks may fit than there is room for."""
-    of_warp = _up(max(registers, 1) * LANES, card.register_unit)
-    assumed = of_warp * _up(warps, card.schedulers)
-    if registers > card.registers_of_thread or assumed > card.registers_of_block:
+    """Blocks of so many warps, if only registers counted."""
+    if registers > card.registers_of_thread:
         return 0
+    of_warp = _up(max(registers, 1) * LANES, card.register_unit)
     return card.registers // card.schedulers // of_warp * card.schedulers // warps
 
 
