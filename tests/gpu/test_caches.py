@@ -15,7 +15,7 @@ from course_lib.gpu.count.lru import present
 from course_lib.gpu.ptx.read import read
 from course_lib.gpu.recordings import recording, recordings
 from course_lib.gpu.simt.frame import LANES, Array, Frame
-from course_lib.gpu.simt.machine import launch
+from course_lib.gpu.simt.machine import THREADS, launch
 from course_lib.gpu.simt.memory import GLOBAL
 from course_lib.gpu.simt.wave import Watch
 
@@ -96,6 +96,25 @@ def test_later_blocks_go_where_there_is_room(name: str) -> None:
     in_turn, anywhere = _missed(name, run.cached), _missed(name, drawn.total())
     assert abs(np.log(anywhere)) < abs(np.log(in_turn))
     assert 0.965 < anywhere < 1.005
+
+
+@pytest.mark.parametrize("name", ["copy_stride8", "trip_counts", "softmax_row", "matmul_tile16"])
+def test_blocks_at_once_or_one_after_the_other(name: str) -> None:
+    """L1 is hit as often if the blocks that a multiprocessor holds take turns."""
+    run = counted(name)
+    together = max(1, THREADS // (run.shape.warps * LANES))  # blocks that the machine runs at once
+    wave = [int(block[0]) // together for block, *_ in run.caches.rows]
+    turns = np.repeat([at - wave.index(w) for at, w in enumerate(wave)],
+                      [len(block) for block, *_ in run.caches.rows])  # fmt: skip
+    block, kind, line, mask = (np.concatenate(c) for c in zip(*run.caches.rows, strict=True))
+    round_ = block // H200.multiprocessors
+    where = run.caches.dealt()[block]
+    order = np.lexsort((block, turns, round_ // run.fits.blocks, where))
+    order = order[kind[order] == KINDS["load"]]
+    number = line[order]
+    sets = where[order] * L1_SETS + (number ^ number >> 6 ^ number >> 12) % L1_SETS
+    found = present(sets, number, mask[order], run.caches.l1_ways) & mask[order]
+    assert np.bitwise_count(found).sum() == run.cached[HITS]
 
 
 def _missed(name: str, cached: dict[str, int]) -> float:
