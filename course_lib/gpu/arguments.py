@@ -16,6 +16,7 @@ import numpy as np
 
 from course_lib.files import readable
 from course_lib.gpu.ptx.types import TYPES
+from course_lib.gpu.recordings import indices, numbers
 from course_lib.gpu.simt.machine import Empty
 
 FORMS = (
@@ -43,12 +44,8 @@ def argument(words: str) -> Any:
 
 
 def recorded(type: np.dtype, count: int) -> np.ndarray:
-    """The inputs of the kernels in `recorded/`: ((7919 i + 13) mod 1009) / 1009, and for i32 the
-    places (40503 i) mod count, which are all different where count is a power of two."""
-    i = np.arange(count, dtype=np.int64)
-    if type == np.int32:
-        return (i * 40503 % max(count, 1)).astype(np.int32)
-    return ((i * 7919 + 13) % 1009 / np.float32(1009)).astype(np.float32).astype(type)
+    """The inputs of the recorded kernels, in this type: places for i32, else numbers below 1."""
+    return indices(count) if type == np.int32 else numbers(count).astype(type)
 
 
 def _loaded(path: str) -> np.ndarray:

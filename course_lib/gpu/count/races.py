@@ -8,7 +8,7 @@ Order comes from a barrier (within a block), from `bar.warp.sync` (within a warp
 a thread that did one after its access, and another one that did one before it touches the same
 bytes, may have told each other. That is taken on trust, so a race that hides behind an atomic is
 not seen. Of the threads that read a byte two are kept, which is enough to find a writer that is
-neither. Next room: `pictures.py`.
+neither. Next room: `cards.py`.
 """
 
 from __future__ import annotations

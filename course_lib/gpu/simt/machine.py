@@ -39,6 +39,13 @@ class Empty:
 
 
 @dataclass(frozen=True)
+class Same:
+    """An argument: the address that an earlier argument got, by its number from 0."""
+
+    argument: int
+
+
+@dataclass(frozen=True)
 class Run:
     """What a launch leaves: `arrays` are the arguments that were arrays, as they are now."""
 
@@ -52,7 +59,7 @@ def launch(entry: Entry, grid: Sequence[int], block: Sequence[int], arguments: S
     """Run a kernel.
 
     arguments  one for each parameter: an array, which is copied into global memory and whose
-               address is handed over; `Empty`; or a number of numpy
+               address is handed over; `Empty`; `Same`; or a number of numpy
     dynamic    bytes of `.extern .shared`
     order      draws which warp is next, one at a time; None: all that can go together
 
@@ -106,7 +113,9 @@ def _handed(kernel: Kernel, arguments: Sequence[Any], memory: Memory
     places: list[int | None] = []
     for parameter, argument in zip(wanted, arguments, strict=True):
         at = None
-        if isinstance(argument, Empty):
+        if isinstance(argument, Same):
+            at = places[argument.argument]
+        elif isinstance(argument, Empty):
             at = memory.add(parameter.name, argument.nbytes)
         elif isinstance(argument, np.ndarray) and argument.ndim:
             at = memory.add(parameter.name, argument.nbytes, argument)
