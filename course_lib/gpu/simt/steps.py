@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from course_lib.gpu.ops.row import OPS
+from course_lib.gpu.ops.row import OPS, Meaning
 from course_lib.gpu.ptx.parts import (
     Instruction,
     Operand,
@@ -40,7 +40,7 @@ class Variables(Protocol):
 
 Make = Callable[[Instruction, int, Variables], Step | None]
 STEPS: dict[str, Make] = {}
-NOTHING = ("bra", "ret", "exit", "bar", "barrier", "membar", "fence", "prefetch", "nanosleep")
+NOTHING = ("bra", "ret", "exit", "membar", "fence", "prefetch", "nanosleep")
 
 
 def step(name: str) -> Callable[[Make], Make]:
@@ -56,6 +56,16 @@ def step(name: str) -> Callable[[Make], Make]:
 def step_of(i: Instruction, number: int, kernel: Variables) -> Step | None:
     """The step of an instruction; None for what only the machine deals with. PtxError for what is
     not supported."""
+    try:
+        return _step_of(i, number, kernel)
+    except PtxError:
+        raise
+    except (ValueError, ArithmeticError, LookupError, TypeError, AssertionError) as error:
+        # each maker takes operands and types apart as it needs them
+        raise PtxError(f"{i.opcode} has other types or operands than it needs", i.line) from error
+
+
+def _step_of(i: Instruction, number: int, kernel: Variables) -> Step | None:
     if i.name in STEPS:
         return STEPS[i.name](i, number, kernel)
     if i.name in NOTHING:
@@ -74,16 +84,10 @@ def _computing(i: Instruction, kernel: Variables) -> Step:
         raise PtxError(f"{i.opcode} has {wanted} operands, not {len(i.operands)}", i.line)
     reads = [reader(o, t, kernel, i) for o, t in zip(i.operands[1:], meaning.sources, strict=True)]
     target, guard = i.operands[0], guard_of(i)
+    with np.errstate(all="ignore"):  # whether the function takes such types at all
+        meaning.function(*(np.zeros((1, 1), t.numpy) for t in meaning.sources))
     if meaning.second:
-        assert isinstance(target, Pair)
-        first, second = (writer(t, guard, i) for t in (target.first, target.second))
-
-        def both(frame: Frame) -> None:
-            for write, value in zip((first, second), meaning.function(*(r(frame) for r in reads)),
-                                    strict=True):  # fmt: skip
-                write(frame, value)
-
-        return both
+        return _two_results(i, reads, meaning)
     write, function = writer(target, guard, i), meaning.function
     if len(reads) == 1:
         one = reads[0]
@@ -92,6 +96,23 @@ def _computing(i: Instruction, kernel: Variables) -> Step:
         one, two = reads
         return lambda frame: write(frame, function(one(frame), two(frame)))
     return lambda frame: write(frame, function(*(read(frame) for read in reads)))
+
+
+def _two_results(i: Instruction, reads: list[Read], meaning: Meaning) -> Step:
+    """setp.lt.s32 %p1|%p2, %r1, %r2. A result that is the guard as well is written last."""
+    target, guard = i.operands[0], guard_of(i)
+    assert isinstance(target, Pair)
+    targets = [target.first, target.second]
+    own = i.guard.name if i.guard else ""
+    order = sorted((0, 1), key=lambda k: getattr(targets[k], "name", "") == own)
+    writes = [(k, writer(targets[k], guard, i)) for k in order]
+
+    def both(frame: Frame) -> None:
+        values = meaning.function(*(read(frame) for read in reads))
+        for k, write in writes:
+            write(frame, values[k])
+
+    return both
 
 
 def reader(operand: Operand, type: Type, kernel: Variables, i: Instruction) -> Read:
