@@ -15,6 +15,7 @@ from course_lib.gpu.simt.frame import Array, Frame
 from course_lib.gpu.simt.memory import GLOBAL, LOCAL, PARAM, SHARED, WINDOW, WINDOWS
 from course_lib.gpu.simt.steps import Step, Variables, guard_of, reader, step, writer
 
+VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 GENERIC = "generic"
 SPACES = {"global": GLOBAL, "shared": SHARED, "local": LOCAL, "param": PARAM, "const": GLOBAL,
           "shared::cta": SHARED}  # fmt: skip
