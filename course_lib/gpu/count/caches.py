@@ -14,7 +14,8 @@ L2 has two halves, and an address lives in one of them. A multiprocessor asks th
 it; what lives in the other one comes from there the first time, and both halves count it. Which
 multiprocessors are near which half is not published, so this counts the expected number: a sector
 that r multiprocessors ask for goes across with probability 1 - 1/2^r. NVIDIA describes such halves
-for the A100; the recorded copies have 1.5 times their sectors at L2, which this explains.
+for the A100 ("NVIDIA A100 Tensor Core GPU Architecture", 2020). Here they explain why a recorded
+copy that reads each sector once has 1.5 times its sectors at L2.
 
 How near this comes to an H200 (tests/gpu/test_caches.py has each kernel):
 

@@ -68,7 +68,7 @@ class Board:
     memory_bytes: float  # of DRAM, each second
 
 
-# 132 multiprocessors, 1.98 GHz at most and 4.8 TB/s are NVIDIA's figures; 4.25 TB/s is what a copy
-# reached on the card that the kernels were recorded on. 50 MB of L2 are those of the H100, which
-# has the same chip. 5,120 bytes a clock of L2 are published for the A100, and taken for this one.
+# Recorded on the card of `recorded/`: 132 multiprocessors, and 4.25 TB/s for a copy. Taken, not
+# measured: a clock of 1.98 GHz, 50 MB of L2, and of L2 5,120 bytes a clock, which is the figure of
+# the A100 ("NVIDIA A100 Tensor Core GPU Architecture", 2020).
 H200 = Board("H200", CARDS["sm_90"], 132, 1.98e9, 50 * KB * KB, 5120, 4.25e12)
