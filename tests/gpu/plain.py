@@ -166,7 +166,7 @@ class Thread:
                 at = entry.labels[str(i.operands[0])]
             elif i.name in ("ret", "exit"):
                 return
-            elif i.name == "bar":
+            elif i.name in ("bar", "barrier"):
                 if not i.has("warp"):
                     yield "barrier", i, None
             else:

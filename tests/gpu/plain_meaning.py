@@ -229,7 +229,7 @@ def chosen(i: Instruction, get: Get, type: str) -> Result:
     holds = compared(i, get, type)
     if i.name == "set":
         result = i.types[0].name
-        return result, (1.0 if result[0] == "f" else -1) if holds else 0
+        return result, float(holds) if result[0] == "f" else -int(holds)
     other = i.one_of("and", "or", "xor")
     if other:
         third = get(3, "pred")

@@ -38,8 +38,8 @@ def differences(program: Program, found: list, wanted: list) -> list[str]:
         if not (good := same(a, b)).all():
             k = int(np.argmin(good))
             said.append(f"thread {k}, byte {at} ({type}): {a[k, 0]!r}, wanted {b[k, 0]!r}")
-    scratch = [np.frombuffer(x[2], "u4").reshape(-1, (INTEGERS + REALS) // 4) for x in (found, wanted)]
     whole, real = INTEGERS // 4, (INTEGERS + REALS) // 4
+    scratch = [np.frombuffer(x[2], "u4").reshape(-1, real) for x in (found, wanted)]
     if not (scratch[0][:, :whole] == scratch[1][:, :whole]).all():
         said.append("scratch memory, whole numbers")
     if not same(*(np.ascontiguousarray(s[:, whole:real]).view("f4") for s in scratch)).all():
@@ -61,7 +61,8 @@ def check(seed: int) -> None:
     }
     for name, way in ways.items():
         run = launch(entry, program.grid, program.block, program.arguments, **way)
-        said = differences(program, [None if a is None else a.tobytes() for a in run.arrays], wanted)
+        found = [None if a is None else a.tobytes() for a in run.arrays]
+        said = differences(program, found, wanted)
         assert not said, f"program {seed}, {name}: {said}\n{program.text}"
     assert races.found == [], f"program {seed}: {races.found[0]}\n{program.text}"
 

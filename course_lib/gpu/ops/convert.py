@@ -1,6 +1,6 @@
 """From one type to another, and from one register to another.
 
-    cvt.rzi.s32.f32    towards 0, NaN becomes 0, and what is too large the largest number
+    cvt.rzi.s32.f32    towards 0, and what is too large becomes the largest number
     cvt.rn.f16x2.f32   two numbers in one register; the first operand is the upper half
 
 Next room: `../simt/machine.py`, which runs all of this.
@@ -37,7 +37,7 @@ def _converted(i: Instruction, to: Type, source: Type) -> Function:
     if to.name == "tf32":
         return rounding.tf32
     if to.name == "bf16":
-        return lambda x: rounding.bf16(read(x).astype(np.float32))
+        return lambda x: rounding.bf16(read(x))
     if not source.is_float and to.is_float:
         return lambda x: x.astype(to.numpy)
     if to.is_float:
@@ -45,10 +45,10 @@ def _converted(i: Instruction, to: Type, source: Type) -> Function:
         value: Function = read if how is None else lambda x: how(read(x))
         value = _flushed(i, value)
         if i.has("sat"):
-            return lambda x: np.fmax(np.fmin(value(x), 1), 0).astype(to.numpy)
+            return lambda x: rounding.saturated(value(x)).astype(to.numpy)
         return lambda x: value(x).astype(to.numpy)
     if source.is_float:
-        return _to_whole(i, to, _flushed(i, read))
+        return _to_whole(i, to, source, _flushed(i, read))
     return _resized(i, to, source)
 
 
@@ -56,18 +56,22 @@ def _flushed(i: Instruction, read: Function) -> Function:
     return (lambda x: rounding.flushed(read(x))) if i.has("ftz") else read
 
 
-def _to_whole(i: Instruction, to: Type, read: Function) -> Function:
-    """A float becomes a whole number, clamped to those that there are."""
+def _to_whole(i: Instruction, to: Type, source: Type, read: Function) -> Function:
+    """A float becomes a whole number, clamped to those that there are. NaN becomes 0 where both are
+    small, else the highest bit alone (PTX 9.0, "cvt")."""
     how = WHOLE.get(i.one_of(*WHOLE))
     if how is None:
         raise refuse(i, ".rni, .rzi, .rmi or .rpi says how it is rounded")
     low, high = np.iinfo(to.numpy).min, np.iinfo(to.numpy).max
+    wide = source.bits == 64 or to.bits == 64
+    none = np.array(1 << (to.bits - 1) if wide else 0, f"u{to.nbytes}").view(to.numpy)
 
     def whole(x: Array) -> Array:
-        value = np.nan_to_num(how(read(x).astype(np.float64)), nan=0.0, posinf=2.0**64)
-        large = value >= float(high)  # 2**64 - 1 is no float64: the end is put in by hand
-        inside = np.where(large, 0.0, np.fmax(value, float(low)))
-        return np.where(large, np.array(high, to.numpy), inside.astype(to.numpy))
+        value = how(read(x).astype(np.float64))
+        large, nan = value >= float(high), np.isnan(value)  # 2**64 - 1 is no float64
+        inside = np.where(large | nan, 0.0, np.maximum(value, float(low)))
+        return np.where(nan, none, np.where(large, np.array(high, to.numpy),
+                                            inside.astype(to.numpy)))  # fmt: skip
 
     return whole
 

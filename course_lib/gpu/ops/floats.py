@@ -28,20 +28,22 @@ def floating(i: Instruction, count: int, function: Function, wide: Function | No
     one, where that is another function."""
     (type,) = i.types
     only(i, *FLOATS)
-    return Meaning((type,) * count, type, _ends(i, _in_type(type, function, wide or function)))
+    return Meaning((type,) * count, type, _in_type(i, type, function, wide or function))
 
 
-def _in_type(type: Type, function: Function, wide: Function) -> Function:
+def _in_type(i: Instruction, type: Type, function: Function, wide: Function) -> Function:
     """The function for arrays as registers keep them: bfloat16 and pairs are bits there."""
     if type.name == "bf16":
-        return lambda *xs: rounding.bf16(wide(*map(rounding.of_bf16, xs)))
+        ends = _ends(i, lambda *xs: wide(*(x.astype(np.float64) for x in xs)))
+        return lambda *xs: rounding.bf16(ends(*map(rounding.of_bf16, xs)))
     if type.name == "f16":
-        return lambda *xs: wide(*(x.astype(np.float32) for x in xs)).astype(np.float16)
+        return _ends(i, lambda *xs: wide(*(x.astype(np.float64) for x in xs)).astype(np.float16))
     if type.name in ("f16x2", "bf16x2"):
         half = TYPES[type.name[:-2]]
-        one = _in_type(half, function, wide)
+        one = _in_type(i, half, function, wide)
 
         def both(*xs: Array) -> Array:
+            xs = tuple(np.broadcast_arrays(*xs))
             parts = [np.ascontiguousarray(x).view(np.uint16).reshape(*x.shape, 2) for x in xs]
             low, high = (one(*(p[..., k].copy().view(half.numpy) for p in parts)) for k in (0, 1))
             low, high = (np.ascontiguousarray(x).view(np.uint16).astype(np.uint32)
@@ -49,19 +51,17 @@ def _in_type(type: Type, function: Function, wide: Function) -> Function:
             return low | (high << np.uint32(16))
 
         return both
-    return function
+    return _ends(i, function)
 
 
 def _ends(i: Instruction, function: Function) -> Function:
     """With what .ftz and .sat do to operands and result."""
-    if i.has("ftz") and i.types[-1].name == "f32":
+    if i.has("ftz"):
         inner = function
         function = lambda *xs: rounding.flushed(inner(*map(rounding.flushed, xs)))  # noqa: E731
     if i.has("sat"):
         unclamped = function
-        function = lambda *xs: np.fmax(np.fmin(unclamped(*xs), 1), 0).astype(  # noqa: E731
-            i.types[0].numpy
-        )
+        function = lambda *xs: rounding.saturated(unclamped(*xs))  # noqa: E731
     return function
 
 
@@ -87,11 +87,16 @@ def _saturated(type: Type, function: Function) -> Function:
 
 def least(a: Array, b: Array) -> Array:
     """The smaller one that is a number; -0 is smaller than 0."""
-    return np.where((a == b) & np.signbit(a), a, np.fmin(b, a))
+    return np.where(a == b, np.where(np.signbit(a), a, b), np.fmin(a, b))
 
 
 def largest(a: Array, b: Array) -> Array:
-    return np.where((a == b) & ~np.signbit(a), a, np.fmax(b, a))
+    return np.where(a == b, np.where(np.signbit(a), b, a), np.fmax(a, b))
+
+
+def unless_nan(function: Function) -> Function:
+    """.NaN: no number where one operand is none."""
+    return lambda a, b: np.where(np.isnan(a) | np.isnan(b), a + b, function(a, b))
 
 
 _either("add", np.add, np.add)
@@ -102,14 +107,14 @@ _either("sub", np.subtract, np.subtract)
 def minimum(i: Instruction) -> Meaning:
     if not i.types[-1].is_float:
         return binary(i, np.minimum)
-    return floating(i, 2, np.minimum if i.has("NaN") else least)
+    return floating(i, 2, unless_nan(least) if i.has("NaN") else least)
 
 
 @op("max")
 def maximum(i: Instruction) -> Meaning:
     if not i.types[-1].is_float:
         return binary(i, np.maximum)
-    return floating(i, 2, np.maximum if i.has("NaN") else largest)
+    return floating(i, 2, unless_nan(largest) if i.has("NaN") else largest)
 
 
 @op("mul")
@@ -132,12 +137,8 @@ def mad(i: Instruction) -> Meaning:
 
 @op("fma")
 def fma(i: Instruction) -> Meaning:
-    functions = {"f32": rounding.fma32, "f64": rounding.fma64, "f16": rounding.fma16}
-    name = i.types[-1].name
-    if name == "f16":
-        (type,) = i.types
-        return Meaning((type,) * 3, type, _ends(i, rounding.fma16))
-    return floating(i, 3, functions.get(name, rounding.fma32), rounding.fma32)
+    functions = {"f32": rounding.fma32, "f64": rounding.fma64}
+    return floating(i, 3, functions.get(i.types[-1].name, rounding.fma_odd), rounding.fma_odd)
 
 
 @op("div")

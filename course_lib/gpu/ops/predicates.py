@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from course_lib.gpu.ops.integers import binary, unary
+from course_lib.gpu.ops.rounding import flushed
 from course_lib.gpu.ops.row import Array, Meaning, op, refuse
 from course_lib.gpu.ptx.parts import Instruction, Pair
 from course_lib.gpu.ptx.types import TYPES
@@ -29,6 +30,13 @@ TOGETHER = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 
 
 def comparison(i: Instruction) -> Callable[[Array, Array], Array]:
+    compare = _comparison(i)
+    if i.has("ftz"):
+        return lambda a, b: compare(flushed(a), flushed(b))
+    return compare
+
+
+def _comparison(i: Instruction) -> Callable[[Array, Array], Array]:
     name = next((m for m in i.modifiers if m in COMPARED or m[:-1] in COMPARED), "")
     if not name:
         raise refuse(i, "it names no comparison")

@@ -1,7 +1,7 @@
 """Floats as a GPU computes them: one rounding where the text says one.
 
     fma32(a, b, c)     a * b + c with a single rounding; float64 alone would round twice
-    bf16(x), f32_of(bits)    bfloat16, which numpy does not have
+    bf16(x), of_bf16(bits)    bfloat16, which numpy does not have
 
 A product of two float32 is exact in float64, the sum with a third one is not: it is rounded to 53
 bits, and then to 24. That goes wrong where the first rounding lands in the middle between two
@@ -10,11 +10,15 @@ float32, and nowhere else; there the part that was lost decides. Next room: `flo
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 Array = np.ndarray
 TINY = float(np.finfo(np.float32).tiny)
 SPLIT = float(2**27 + 1)
+LARGE = 2.0**900
 
 
 def fma32(a: Array, b: Array, c: Array) -> Array:
@@ -32,14 +36,30 @@ def fma32(a: Array, b: Array, c: Array) -> Array:
 
 def fma64(a: Array, b: Array, c: Array) -> Array:
     """float64 a * b + c, rounded once. Boldo and Melquiond, "Emulation of FMA and correctly rounded
-    sums", 2008. Where a product leaves the range of float64, it is rounded twice."""
+    sums", 2008. Where a part of it may leave the range of float64, fractions are used."""
+    a, b, c = np.broadcast_arrays(a, b, c)
     high, low = _product(a, b)
     middle, small = _sum(c, low)
     top, rest = _sum(high, middle)
     total = rest + small
     result = top + _to_odd(rest, small, total)
-    plain = a * b + c
-    return np.where(np.isfinite(high) & np.isfinite(result), result, plain)
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    result = np.where(finite & (a != 0) & (b != 0), result, a * b + c)
+    large = np.abs(a) > LARGE, np.abs(b) > LARGE, np.abs(c) > LARGE, np.abs(high) > LARGE
+    far = np.logical_or.reduce(large) | (np.abs(high) < 1 / LARGE)
+    for at in np.argwhere(far & finite & (a != 0) & (b != 0)):
+        place = tuple(at)
+        result[place] = _exactly(float(a[place]), float(b[place]), float(c[place]))
+    return result
+
+
+def _exactly(a: float, b: float, c: float) -> float:
+    """a * b + c for finite numbers, rounded once by Python's division of whole numbers."""
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return float(exact) if exact else 0.0  # a product that is not 0, and its opposite
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 def fma16(a: Array, b: Array, c: Array) -> Array:
@@ -47,6 +67,14 @@ def fma16(a: Array, b: Array, c: Array) -> Array:
     wide = np.float64
     total = np.asarray(a, wide) * np.asarray(b, wide) + np.asarray(c, wide)
     return total.astype(np.float16)
+
+
+def fma_odd(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c for float64 arrays whose product is exact, rounded to odd: it may be rounded again
+    to far fewer digits."""
+    product = np.multiply(a, b, dtype=np.float64)
+    c = np.asarray(c, np.float64)
+    return _to_odd(product, c, product + c)
 
 
 def _to_odd(a: Array, b: Array, total: Array) -> Array:
@@ -83,10 +111,25 @@ def _halves(a: Array) -> tuple[Array, Array]:
 
 
 def bf16(x: Array) -> Array:
-    """The bits of float32 numbers as bfloat16, to the nearest and even."""
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    """The bits of numbers as bfloat16, to the nearest and even."""
+    bits = np.ascontiguousarray(_float32(x)).view(np.uint32)
     rounded = (bits + (0x7FFF + ((bits >> 16) & 1))) >> 16
     return np.where(np.isnan(x), 0x7FFF, rounded).astype(np.uint16)
+
+
+def _float32(x: Array) -> Array:
+    """What has more digits than float32 as float32, to odd."""
+    if x.dtype.kind in "iu" and x.dtype.itemsize == 8:  # first to the digits that float64 has
+        low = x.dtype.type(0x7FF)
+        x = np.where(x >> 53 == x >> 63, x, (x & ~low) | (((x & low) != 0) * (low + 1)))
+    if x.dtype.itemsize <= 4 and x.dtype.kind == "f":
+        return x.astype(np.float32)
+    wide = x.astype(np.float64)
+    near = wide.astype(np.float32)
+    bits, back = near.view(np.int32), near.astype(np.float64)
+    moved = (bits + np.where(np.abs(wide) > np.abs(back), 1, -1)).astype(np.int32)
+    even = (wide != back) & (bits & 1 == 0) & ~np.isnan(wide)
+    return np.where(even, moved.view(np.float32), near)
 
 
 def of_bf16(bits: Array) -> Array:
@@ -105,5 +148,10 @@ def tf32(x: Array) -> Array:
 
 
 def flushed(x: Array) -> Array:
-    """Numbers below the smallest normal one become 0 of their sign."""
-    return np.where(np.abs(x) < TINY, np.copysign(np.float32(0), x), x)
+    """Numbers below the smallest normal one of their type become 0 of their sign."""
+    return np.where(np.abs(x) < np.finfo(x.dtype).tiny, np.copysign(x.dtype.type(0), x), x)
+
+
+def saturated(x: Array) -> Array:
+    """Clamped to 0 and 1; what is no number becomes 0."""
+    return np.where(x > 0, np.minimum(x, x.dtype.type(1)), x.dtype.type(0))
