@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from course_lib.gpu.ops.row import OPS
+from course_lib.gpu.ops.row import OPS, Meaning
 from course_lib.gpu.ptx.parts import (
     Instruction,
     Operand,
@@ -75,15 +75,7 @@ def _computing(i: Instruction, kernel: Variables) -> Step:
     reads = [reader(o, t, kernel, i) for o, t in zip(i.operands[1:], meaning.sources, strict=True)]
     target, guard = i.operands[0], guard_of(i)
     if meaning.second:
-        assert isinstance(target, Pair)
-        first, second = (writer(t, guard, i) for t in (target.first, target.second))
-
-        def both(frame: Frame) -> None:
-            for write, value in zip((first, second), meaning.function(*(r(frame) for r in reads)),
-                                    strict=True):  # fmt: skip
-                write(frame, value)
-
-        return both
+        return _two_results(i, reads, meaning)
     write, function = writer(target, guard, i), meaning.function
     if len(reads) == 1:
         one = reads[0]
@@ -92,6 +84,23 @@ def _computing(i: Instruction, kernel: Variables) -> Step:
         one, two = reads
         return lambda frame: write(frame, function(one(frame), two(frame)))
     return lambda frame: write(frame, function(*(read(frame) for read in reads)))
+
+
+def _two_results(i: Instruction, reads: list[Read], meaning: Meaning) -> Step:
+    """setp.lt.s32 %p1|%p2, %r1, %r2. A result that is the guard as well is written last."""
+    target, guard = i.operands[0], guard_of(i)
+    assert isinstance(target, Pair)
+    targets = [target.first, target.second]
+    own = i.guard.name if i.guard else ""
+    order = sorted((0, 1), key=lambda k: getattr(targets[k], "name", "") == own)
+    writes = [(k, writer(targets[k], guard, i)) for k in order]
+
+    def both(frame: Frame) -> None:
+        values = meaning.function(*(read(frame) for read in reads))
+        for k, write in writes:
+            write(frame, values[k])
+
+    return both
 
 
 def reader(operand: Operand, type: Type, kernel: Variables, i: Instruction) -> Read:
