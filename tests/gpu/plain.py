@@ -208,21 +208,22 @@ class Thread:
 
     def read(self, operand: Any, type: str) -> Any:
         """An operand as a number of this type."""
-        if isinstance(operand, float):
+        if isinstance(operand, Register):
+            pattern = self.registers.get(operand.name, 0)
+            if type == "pred":
+                return bool(pattern) != operand.negated
+        elif isinstance(operand, float):
             real = type if type in floats.FORMATS else f"f{width(type)}"
             pattern = floats.bits(operand, real)
-        elif isinstance(operand, Register):
-            pattern = self.registers.get(operand.name, 0)
         elif isinstance(operand, Special):
             pattern = self.known[operand.name]
         elif isinstance(operand, Symbol):
             pattern = self.block.places[operand.name]
         else:
             pattern = operand
-        pattern &= (1 << width(type)) - 1
-        if type == "pred":
-            return bool(pattern) != (isinstance(operand, Register) and operand.negated)
-        return floats.value(pattern, type) if type in floats.FORMATS else wrapped(pattern, type)
+        if type in floats.FORMATS:
+            return floats.value(pattern & ((1 << width(type)) - 1), type)
+        return wrapped(pattern, type)
 
     def write(self, target: Any, type: str, value: Any) -> None:
         """A register that is wider gets the sign, or zeros."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from course_lib.gpu.ptx.parts import Instruction
@@ -21,6 +22,7 @@ Get = Callable[[int, str], Any]
 Result = tuple[str, Any]
 
 
+@cache
 def width(type: str) -> int:
     return 1 if type == "pred" else int(type.lstrip("subft").removesuffix("x2"))
 

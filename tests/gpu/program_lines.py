@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import struct
 
-COUNTS = {"r": 8, "q": 5, "f": 7, "d": 4, "h": 3, "p": 6}
+COUNTS = {"r": 6, "q": 3, "f": 5, "d": 3, "h": 2, "p": 4}
 TYPES = {"r": "b32", "q": "b64", "f": "f32", "d": "f64", "h": "b16"}
 SIZES = {"r": 4, "q": 8, "f": 4, "d": 8, "h": 2}
 WHOLE = {"r": [("b32", 4), ("s32", 4), ("u16", 2), ("s16", 2), ("s8", 1), ("u8", 1)],
@@ -26,7 +26,7 @@ LONG = ["add.s64", "sub.u64", "mul.lo.s64", "mul.hi.s64", "mul.hi.u64", "min.s64
 HALF = ["add.rn.f16", "sub.rn.f16", "mul.rn.f16", "min.f16", "max.f16"]
 REALS = ["add", "add.rn", "sub.rn", "mul.rn", "mul", "div.rn", "min", "max"]
 FLAGS = ["add.ftz", "mul.rn.ftz", "sub.sat", "mul.ftz.sat", "add.rn.sat", "min.NaN", "max.NaN",
-         "max.ftz", "div.rn.ftz", "copysign"]  # fmt: skip
+         "max.ftz", "div.rn.ftz"]  # fmt: skip
 FORMS: list[tuple[str, str, str]] = [
     *((o, "r", "rr") for o in WORD), *((o, "q", "qq") for o in LONG),
     *((o, "h", "hh") for o in HALF),
@@ -115,7 +115,7 @@ class Lines:
             *families, "  .reg .b32 %t<4>, %i<10>, %thread, %number, %own;", "  .reg .pred %loop;",
             "  .reg .b64 %u<2>, %from, %into, %scratch, %counts;", "  .reg .f32 %x<2>;",
             f"  .shared .align 16 .b8 shared[{16 * threads}];",
-            "  .local .align 8 .b8 own_memory[32];",
+            "  .local .align 8 .b8 own_memory[16];",
         ]  # fmt: skip
 
     def guard(self) -> str:

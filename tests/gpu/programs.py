@@ -16,11 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .program_lines import REAL, WHOLE, Lines
+from .program_lines import COUNTS, REAL, WHOLE, Lines
 
 BLOCKS = [(32,), (64,), (7,), (33,), (1,), (40,), (5, 3), (8, 4, 2), (3, 3, 5), (2, 31), (16, 2)]
 GRIDS = [(1,), (1,), (2,), (3,), (2, 2), (1, 2, 2)]
-SLOT = 512  # bytes of a thread in each array
+MOST = 80  # threads of all blocks together
+SLOT = 256  # bytes of a thread in each array
 INTEGERS, REALS = 32, 32  # bytes of a thread's scratch that hold either
 HEAD = """.version 8.3
 .target sm_90
@@ -42,7 +43,8 @@ class Program:
 
 def make(seed: int) -> Program:
     draw = random.Random(seed)
-    block, grid = draw.choice(BLOCKS), draw.choice(GRIDS)
+    block = draw.choice(BLOCKS)
+    grid = draw.choice([g for g in GRIDS if np.prod(g) * np.prod(block) <= MOST])
     maker = Maker(draw, block, grid)
     text, every = maker.program(), maker.every
     arguments = [
@@ -95,7 +97,7 @@ class Maker:
 
     def program(self) -> str:
         self.begin()
-        for _ in range(self.draw.randint(4, 12)):
+        for _ in range(self.draw.randint(6, 14)):
             self.statement(0, together=True)
         self.finish()
         return "\n".join([HEAD, *self.lines.declarations(self.threads), *self.lines.text, "}"])
@@ -130,9 +132,9 @@ class Maker:
             if name != "%r0":
                 self.put(f"ld.global.{type} {name}, [%from+{at}]")
             at += size
-        for k in range(0, 32, 8):
+        for k in (0, 8):
             self.put(f"st.local.b64 [own_memory+{k}], {self.pick('q')}")
-        for k in range(6):
+        for k in range(COUNTS["p"]):
             self.put(f"setp.{self.draw.choice(['lt', 'ge', 'eq'])}.s32 %p{k}, "
                      f"{self.pick('r')}, {self.pick('r')}")  # fmt: skip
 
@@ -147,7 +149,7 @@ class Maker:
             self.put(f"st.global.{type} [%into+{at}], {name}")
             self.fields.append((at, {"b16": "f16"}.get(type, type)))
             at += size
-        for k in range(6):
+        for k in range(COUNTS["p"]):
             self.put(f"selp.u32 %t0, 1, 0, %p{k}")
             self.put(f"st.global.u8 [%into+{at}], %t0")
             self.fields.append((at, "u8"))
@@ -243,7 +245,7 @@ class Maker:
     def own_memory(self, depth: int, together: bool) -> None:
         where = self.draw.choice(["integers", "reals", "local"])
         if where == "local":
-            self.access("local", "own_memory", 0, 32, WHOLE)
+            self.access("local", "own_memory", 0, 16, WHOLE)
         elif where == "integers":
             self.access("global", "%scratch", 0, INTEGERS, WHOLE)
         else:

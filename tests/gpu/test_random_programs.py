@@ -17,8 +17,7 @@ from . import plain
 from .programs import INTEGERS, REALS, SLOT, Program, make
 
 NUMPY = {"b32": "u4", "b64": "u8", "f32": "f4", "f64": "f8", "f16": "f2", "u8": "u1"}
-MANY = settings(max_examples=10 * settings().max_examples)  # of the profile that is loaded
-FIXED = range(40)
+MANY = settings(max_examples=7 * settings().max_examples)  # of the profile that is loaded
 
 
 def same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
