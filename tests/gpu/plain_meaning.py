@@ -24,7 +24,9 @@ Result = tuple[str, Any]
 
 @cache
 def width(type: str) -> int:
-    return 1 if type == "pred" else int(type.lstrip("subft").removesuffix("x2"))
+    if type == "pred" or type.endswith("x2"):
+        return 1 if type == "pred" else 32
+    return int(type.lstrip("subft"))
 
 
 def wrapped(x: int, type: str) -> int:

@@ -41,19 +41,21 @@ def _converted(i: Instruction, to: Type, source: Type) -> Function:
     if not source.is_float and to.is_float:
         return lambda x: x.astype(to.numpy)
     if to.is_float:
-        how = WHOLE.get(i.one_of(*WHOLE))
-        value: Function = read if how is None else lambda x: how(read(x))
-        value = _flushed(i, value)
-        if i.has("sat"):
-            return lambda x: rounding.saturated(value(x)).astype(to.numpy)
-        return lambda x: value(x).astype(to.numpy)
+        return _to_float(i, to, _flushed(i, source, read))
     if source.is_float:
-        return _to_whole(i, to, source, _flushed(i, read))
+        return _to_whole(i, to, source, _flushed(i, source, read))
     return _resized(i, to, source)
 
 
-def _flushed(i: Instruction, read: Function) -> Function:
-    return (lambda x: rounding.flushed(read(x))) if i.has("ftz") else read
+def _to_float(i: Instruction, to: Type, read: Function) -> Function:
+    how = WHOLE.get(i.one_of(*WHOLE), lambda x: x)
+    clamp: Function = rounding.saturated if i.has("sat") else lambda x: x
+    return _flushed(i, to, lambda x: clamp(how(read(x))).astype(to.numpy))
+
+
+def _flushed(i: Instruction, type: Type, read: Function) -> Function:
+    """.ftz is about float32, whichever side it stands on."""
+    return (lambda x: rounding.flushed(read(x))) if i.has("ftz") and type.name == "f32" else read
 
 
 def _to_whole(i: Instruction, to: Type, source: Type, read: Function) -> Function:
