@@ -41,7 +41,7 @@ def bits(x: Real, name: str) -> int:
             return sign | (infinity if x else 0)
         x = Fraction(x)
     sign = int(x < 0) << (exponent + mantissa)
-    x = abs(x)
+    x = Fraction(abs(x))
     lowest = 2 - (1 << (exponent - 1))  # the exponent of the smallest normal number
     power = max(_log2(x), lowest)
     steps = round(x / Fraction(2) ** (power - mantissa))  # Python rounds fractions to even

@@ -273,11 +273,11 @@ def converted(i: Instruction, get: Get) -> Result:
         half = to.removesuffix("x2")
         high, low = (floats.bits(get(k, source), half) for k in (1, 2))
         return to, high << 16 | low
-    x = get(1, source)
+    x: Any = get(1, source)
     if i.has("ftz") and source == "f32":
         x = floats.flushed(x)
     if i.one_of("rni", "rzi", "rmi", "rpi") and math.isfinite(x):
-        x = math.copysign(abs(to_integer(i, x)), x)
+        x = math.copysign(abs(to_integer(i, x)), x)  # -0 stays
     if to not in floats.FORMATS:
         return to, to_whole(x, source, to) if source in floats.FORMATS else resized(i, x, to)
     result = floats.value(floats.bits(Fraction(x) or float(x) if math.isfinite(x) else x, to), to)

@@ -10,8 +10,6 @@ of an inner { } get names of their own. Next room: `flow.py`.
 
 from __future__ import annotations
 
-import re
-
 from course_lib.gpu.ptx.parts import (
     Address,
     Entry,
@@ -28,14 +26,12 @@ from course_lib.gpu.ptx.parts import (
     Vector,
 )
 from course_lib.gpu.ptx.scope import Body, Scope
-from course_lib.gpu.ptx.tokens import Token, number, tokens
+from course_lib.gpu.ptx.tokens import SPECIALS, Token, number, tokens
 from course_lib.gpu.ptx.types import TYPES, Type
 
 SKIPPED = (".loc", ".file", ".extern_func", ".noreturn", ".minnctapersm", ".maxntid", ".maxnreg")
-SPECIALS = re.compile(
-    r"%(tid|ntid|ctaid|nctaid)\.[xyz]|%(laneid|warpid|nwarpid|lanemask_(eq|le|lt|ge|gt)|smid|nsmid)"
-)
 SPACES = (".shared", ".global", ".const", ".local")
+DEEPEST = 100
 
 
 def read(text: str) -> Module:
@@ -62,6 +58,9 @@ class _Reader:
     def peek(self, ahead: int = 0) -> str:
         at = self.at + ahead
         return self.tokens[at].text if at < len(self.tokens) else ""
+
+    def kind(self) -> str:
+        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
 
     def next(self) -> Token:
         if self.at == len(self.tokens):
@@ -147,34 +146,20 @@ class _Reader:
         self.expect("{")
         body = Body()
         self.block(body)
-        missing = [
-            (op.name, i.line)
-            for i in body.instructions
-            if i.name == "bra"
-            for op in i.operands
-            if isinstance(op, Symbol) and op.name not in body.labels
-        ]
-        if missing:
-            raise PtxError(f"no label {missing[0][0]}", missing[0][1])
+        body.check_branches()
         return Entry(name, tuple(parameters), tuple(body.instructions), body.labels,
                      (*self.globals, *body.variables), threads, self.lines)  # fmt: skip
 
     def numbers(self) -> tuple[int, ...]:
         found = []
-        while self.tokens[self.at].kind == "number":
-            found.append(int(self.next().text))
+        while self.kind() == "number":
+            found.append(self.integer())
             self.accept(",")
         return tuple(found)
 
     def parameter(self) -> Parameter:
         self.expect(".param")
-        type, align = None, 0
-        while self.peek().startswith("."):
-            word = self.next().text
-            if word == ".align":
-                align = self.integer()
-            elif word[1:] in TYPES:
-                type = TYPES[word[1:]]
+        type = self.type_and_align()[0]  # each lies at a multiple of its size
         token = self.next()
         if type is None:
             raise PtxError(f"parameter {token.text} has no type", token.line)
@@ -182,18 +167,23 @@ class _Reader:
         if self.accept("["):
             count = self.integer()
             self.expect("]")
-        del align  # parameters lie one after the other, each at a multiple of its size
         return Parameter(token.text, type, type.nbytes * count)
+
+    def type_and_align(self) -> tuple[Type | None, int]:
+        type, align = None, 1
+        while self.peek().startswith("."):
+            word = self.next()
+            if word.text == ".align":
+                align = self.integer()
+                if align not in (1, 2, 4, 8, 16, 32, 64, 128, 256):
+                    raise PtxError(f".align {align} is no power of two up to 256", word.line)
+            elif word.text[1:] in TYPES:
+                type = TYPES[word.text[1:]]
+        return type, align
 
     def variable(self, space: str) -> Variable:
         """.shared .align 4 .b8 t[4096];"""
-        align, type = 1, None
-        while self.peek().startswith("."):
-            word = self.next().text
-            if word == ".align":
-                align = self.integer()
-            elif word[1:] in TYPES:
-                type = TYPES[word[1:]]
+        type, align = self.type_and_align()
         token = self.next()
         if type is None:
             raise PtxError(f"{token.text} has no type", token.line)
@@ -216,7 +206,9 @@ class _Reader:
             values.append(self.number())
         import numpy as np  # only a table of constants needs it here
 
-        return np.array(values).astype(type.numpy).tobytes()
+        if not type.is_float:  # negative ones by their bits
+            values = [int(value) & ((1 << type.bits) - 1) for value in values]
+        return np.array(values, type.numpy if type.is_float else f"u{type.nbytes}").tobytes()
 
     # ── a body ──
 
@@ -227,6 +219,8 @@ class _Reader:
             if token.text == "{":
                 self.opened += 1
                 self.scopes.append(Scope())
+                if len(self.scopes) > DEEPEST:
+                    raise PtxError(f"more than {DEEPEST} braces within each other", token.line)
                 self.block(body)
                 self.scopes.pop()
             elif token.text == ".reg":
@@ -241,6 +235,8 @@ class _Reader:
                 self.skip_line()
             elif self.peek() == ":":
                 self.next()
+                if token.text in body.labels:
+                    raise PtxError(f"the label {token.text} stands twice", token.line)
                 body.labels[token.text] = len(body.instructions)
             else:
                 self.at -= 1
@@ -292,6 +288,8 @@ class _Reader:
         if self.accept("{"):
             parts = []
             while not self.accept("}"):
+                if self.peek() == "{":
+                    raise PtxError("braces within braces", self.line)
                 parts.append(self.simple())
                 self.accept(",")
             return Vector(tuple(parts))
@@ -300,10 +298,10 @@ class _Reader:
         if self.accept("!"):
             name = self.next()
             found = self.register(name.text)
-            if found is None:
-                raise PtxError(f"no register {name.text}", name.line)
+            if found is None or found.type.kind != "p":
+                raise PtxError(f"{name.text} is no predicate", name.line)
             return Register(found.name, found.type, True)
-        if self.peek() == "-" or self.tokens[self.at].kind == "number":
+        if self.peek() == "-" or self.kind() == "number":
             return self.number()
         return self.named()
 
@@ -322,7 +320,7 @@ class _Reader:
     def address(self) -> Address:
         base: Register | Symbol | None = None
         offset = 0
-        if self.tokens[self.at].kind == "word":
+        if self.kind() == "word":
             named = self.named()
             if not isinstance(named, (Register, Symbol)):
                 raise PtxError(f"{named} is no address", self.line)
@@ -346,4 +344,7 @@ class _Reader:
         token = self.next()
         if token.kind != "number":
             raise PtxError(f"a number is expected, and {token.text!r} stands there", token.line)
-        return sign * number(token.text)
+        value = number(token.text)
+        if isinstance(value, int) and value >> 64:
+            raise PtxError("a number has more than 64 bits", token.line)
+        return sign * value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from course_lib.gpu.ptx.parts import Instruction, Register, Variable
+from course_lib.gpu.ptx.parts import Instruction, PtxError, Register, Symbol, Variable
 from course_lib.gpu.ptx.types import Type
 
 
@@ -39,3 +39,12 @@ class Body:
     instructions: list[Instruction] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
+
+    def check_branches(self) -> None:
+        """PtxError unless each goes to a label of the entry."""
+        for i in self.instructions:
+            if i.name == "bra":
+                if len(i.operands) != 1 or not isinstance(i.operands[0], Symbol):
+                    raise PtxError(f"{i.opcode} goes to one label", i.line)
+                if i.operands[0].name not in self.labels:
+                    raise PtxError(f"no label {i.operands[0]}", i.line)

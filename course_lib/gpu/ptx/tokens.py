@@ -24,6 +24,10 @@ TOKEN = re.compile(
     re.X | re.S,
 )
 
+SPECIALS = re.compile(
+    r"%(tid|ntid|ctaid|nctaid)\.[xyz]|%(laneid|warpid|nwarpid|lanemask_(eq|le|lt|ge|gt)|smid|nsmid)"
+)
+
 
 @dataclass(frozen=True)
 class Token:

@@ -44,11 +44,20 @@ def parts_of(operand: object) -> list:
     return list(operand.parts) if isinstance(operand, Vector) else [operand]
 
 
+def moved(i: Instruction, operand: object) -> list:
+    """What a load or store moves: as many registers as .v2 or .v4 says."""
+    parts = parts_of(operand)
+    wanted = VECTORS.get(i.one_of(*VECTORS), 1)
+    if len(parts) != wanted:
+        raise PtxError(f"{i.opcode} moves {wanted} registers, not {len(parts)}", i.line)
+    return parts
+
+
 @step("ld")
 def load(i: Instruction, number: int, kernel: Variables) -> Step:
     space, type = space_of(i), i.types[-1]
     target, source = i.operands
-    parts = parts_of(target)
+    parts = moved(i, target)
     locate, guard = address_of(i, source, space, kernel), guard_of(i)
     writes = [writer(p, guard, i) for p in parts]
     total = type.nbytes * len(parts)
@@ -79,7 +88,7 @@ def _widened(value: Array, type: Type, target: object) -> Array:
 def store(i: Instruction, number: int, kernel: Variables) -> Step:
     space, type = space_of(i), i.types[-1]
     target, source = i.operands
-    parts = parts_of(source)
+    parts = moved(i, source)
     locate, guard = address_of(i, target, space, kernel), guard_of(i)
     reads = [reader(p, type, kernel, i) for p in parts]
     total = type.nbytes * len(parts)

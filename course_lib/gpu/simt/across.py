@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.gpu.ops.row import refuse
+from course_lib.gpu.ops.row import only, refuse
 from course_lib.gpu.ptx.parts import Instruction, Pair
 from course_lib.gpu.ptx.types import TYPES
 from course_lib.gpu.simt.frame import LANES, Array, Frame
@@ -18,6 +18,8 @@ def shuffle(i: Instruction, number: int, kernel: Variables) -> Step:
     """A value of another lane; its own where that lane is outside the segment. What a lane gives
     that does not take part is not defined: here, what its register holds."""
     how = i.one_of("up", "down", "bfly", "idx")
+    if not how:
+        raise refuse(i, ".up, .down, .bfly or .idx says which lane")
     target = i.operands[0]
     first, second = (target.first, target.second) if isinstance(target, Pair) else (target, None)
     value, by, bounds = (reader(o, WORD, kernel, i) for o in i.operands[1:4])
@@ -57,6 +59,8 @@ def shuffle(i: Instruction, number: int, kernel: Variables) -> Step:
 def vote(i: Instruction, number: int, kernel: Variables) -> Step:
     """All, any, are they alike; or the lanes for which it holds, as bits."""
     how = i.one_of("all", "any", "uni", "ballot")
+    if not how:
+        raise refuse(i, ".all, .any, .uni or .ballot says what is asked")
     holds = reader(i.operands[1], PRED, kernel, i)
     guard = guard_of(i)
     write = writer(i.operands[0], guard, i)
@@ -77,9 +81,13 @@ def vote(i: Instruction, number: int, kernel: Variables) -> Step:
 
 
 @step("bar")
+@step("barrier")
 def warp_sync(i: Instruction, number: int, kernel: Variables) -> Step | None:
     """bar.warp.sync: what lanes of a warp wrote before, the others see. (All lanes of a piece go
     together here, so there is nothing to wait for.) Other barriers are the machine's."""
+    only(i, "sync", "aligned", "cta", "warp")
+    if not i.has("sync"):
+        raise refuse(i, "only barriers that wait (.sync)")
     if not i.has("warp"):
         return None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from course_lib.gpu.ops.row import refuse
-from course_lib.gpu.ptx.parts import Instruction
+from course_lib.gpu.ptx.parts import Instruction, PtxError
 from course_lib.gpu.simt.access import address_of, space_of
 from course_lib.gpu.simt.frame import Array, Frame
 from course_lib.gpu.simt.steps import Step, Variables, guard_of, reader, step, writer
@@ -39,6 +39,10 @@ def _atomic(i: Instruction, number: int, kernel: Variables, with_result: bool) -
     change, space = CHANGES[how], space_of(i)
     operands = i.operands[1:] if with_result else i.operands
     locate, guard = address_of(i, operands[0], space, kernel), guard_of(i)
+    wanted = 3 if how == "cas" else 2
+    if len(operands) != wanted:
+        raise PtxError(f"{i.opcode} has {wanted + with_result} operands, not {len(i.operands)}",
+                       i.line)  # fmt: skip
     reads = [reader(o, type, kernel, i) for o in operands[1:]]
     write = writer(i.operands[0], guard, i) if with_result else None
 

@@ -31,6 +31,10 @@ from course_lib.gpu.simt.steps import step_of
 # importing these enters their instructions into the tables of `ops/row.py` and `steps.py`
 ROOMS = (integers, floats, predicates, convert, access, across, atomics, copies, matrices)
 
+# bytes of a block and of a thread (CUDA C++ Programming Guide, compute capability 9.0)
+MOST = {SHARED: 227 << 10, LOCAL: 512 << 10}
+OWNER = {SHARED: "block", LOCAL: "thread"}
+
 
 class Kernel:
     """What all launches of an entry have in common. `dynamic` is the size of its `.extern .shared`
@@ -63,6 +67,10 @@ class Kernel:
                 ends[v.space] = at + (dynamic if v.nbytes is None else v.nbytes)
         places |= self.fill(Memory(GLOBAL, GLOBAL_BASE))
         self.shared_bytes, self.local_bytes = ends[SHARED], ends[LOCAL]
+        for space, most in MOST.items():
+            if ends[space] > most:
+                raise PtxError(f"{self.entry.name} needs {ends[space]:,} bytes of {space} memory",
+                               look=f"a {OWNER[space]} has {most:,}")  # fmt: skip
         return places
 
     def fill(self, memory: Memory) -> dict[str, int]:

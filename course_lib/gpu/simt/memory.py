@@ -18,6 +18,7 @@ import numpy as np
 Array = np.ndarray
 GLOBAL, SHARED, LOCAL, PARAM = "global", "shared", "local", "param"
 GLOBAL_BASE = 1 << 32  # addresses of global memory; those below it are nobody's
+MOST = 1 << 32  # bytes of one allocation
 GAP = 256  # bytes between two allocations that belong to none
 
 
@@ -55,6 +56,8 @@ class Memory:
 
     def add(self, name: str, nbytes: int, data: Array | None = None, align: int = 256) -> int:
         """Room for so many bytes, with `data` if there are; its address."""
+        if not 0 <= nbytes <= MOST:
+            raise ValueError(f"{name} has {nbytes:,} bytes, and at most {MOST:,} bytes are given")
         start = self.base + -(-self.size // align) * align
         self.size = start - self.base + nbytes + self.gap
         self.allocations.append(Allocation(name, start, nbytes, data is not None or not nbytes))

@@ -40,7 +40,7 @@ class Variables(Protocol):
 
 Make = Callable[[Instruction, int, Variables], Step | None]
 STEPS: dict[str, Make] = {}
-NOTHING = ("bra", "ret", "exit", "bar", "barrier", "membar", "fence", "prefetch", "nanosleep")
+NOTHING = ("bra", "ret", "exit", "membar", "fence", "prefetch", "nanosleep")
 
 
 def step(name: str) -> Callable[[Make], Make]:
@@ -56,6 +56,16 @@ def step(name: str) -> Callable[[Make], Make]:
 def step_of(i: Instruction, number: int, kernel: Variables) -> Step | None:
     """The step of an instruction; None for what only the machine deals with. PtxError for what is
     not supported."""
+    try:
+        return _step_of(i, number, kernel)
+    except PtxError:
+        raise
+    except (ValueError, ArithmeticError, LookupError, TypeError, AssertionError) as error:
+        # each maker takes operands and types apart as it needs them
+        raise PtxError(f"{i.opcode} has other types or operands than it needs", i.line) from error
+
+
+def _step_of(i: Instruction, number: int, kernel: Variables) -> Step | None:
     if i.name in STEPS:
         return STEPS[i.name](i, number, kernel)
     if i.name in NOTHING:
@@ -74,6 +84,8 @@ def _computing(i: Instruction, kernel: Variables) -> Step:
         raise PtxError(f"{i.opcode} has {wanted} operands, not {len(i.operands)}", i.line)
     reads = [reader(o, t, kernel, i) for o, t in zip(i.operands[1:], meaning.sources, strict=True)]
     target, guard = i.operands[0], guard_of(i)
+    with np.errstate(all="ignore"):  # whether the function takes such types at all
+        meaning.function(*(np.zeros((1, 1), t.numpy) for t in meaning.sources))
     if meaning.second:
         return _two_results(i, reads, meaning)
     write, function = writer(target, guard, i), meaning.function
