@@ -58,6 +58,8 @@ def run(body: str, grid=(1,), block=(32,), arguments=None):
     ("ld.global.v2.f32 %f1, [%rd0];", "ld.global.v2.f32 moves 2 registers, not 1"),
     ("ld.global.f32 {%f1, %f2}, [%rd0];", "ld.global.f32 moves 1 registers, not 2"),
     ("st.global.v4.f32 [%rd0], {%f1, %f2, %f3};", "st.global.v4.f32 moves 4 registers, not 3"),
+    ("AT: mov.u32 %r1, 0; AT: mov.u32 %r1, 1;", "the label AT stands twice"),
+    ("selp.b32 %r1, %r2, %r3, !%r4;", "%r4 is no predicate"),
     ("bra;", "bra"), ("bra 5;", "bra"), ("bra %r1;", "bra"),
     ("bar.red.popc.u32 %r1, 0, %p1;", "bar.red.popc.u32 is not supported"),
     ("bar.arrive 0, 64;", "bar.arrive is not supported"),

@@ -62,13 +62,6 @@ def _exactly(a: float, b: float, c: float) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def fma16(a: Array, b: Array, c: Array) -> Array:
-    """float16 a * b + c, rounded once: the product is exact in float32."""
-    wide = np.float64
-    total = np.asarray(a, wide) * np.asarray(b, wide) + np.asarray(c, wide)
-    return total.astype(np.float16)
-
-
 def fma_odd(a: Array, b: Array, c: Array) -> Array:
     """a * b + c for float64 arrays whose product is exact, rounded to odd: it may be rounded again
     to far fewer digits."""
