@@ -123,6 +123,17 @@ def test_a_barrier_where_lanes_have_parted():
     run("setp.lt.u32 %p0, %r0, 7; @%p0 ret; bar.sync 0;")  # who has ended is not waited for
 
 
+def test_a_barrier_with_a_guard():
+    """A warp none of whose lanes comes does not wait; one of which some come is wrong."""
+    with pytest.raises(Fault, match=r"line 9: a barrier that not all threads .* thread 0 of block"):
+        run("setp.lt.u32 %p0, %r0, 7; @%p0 bar.sync 0;")
+    body = """setp.lt.u32 %p0, %r0, 32; mov.u32 %r2, t; @%p0 st.shared.u32 [t], 5;
+      @%p0 bar.sync 0; @%p0 ld.shared.u32 %r3, [t]; st.global.u32 [%rd0], 7;"""
+    assert run(body, block=(64,)).arrays[0] is not None
+    parted = "setp.lt.u32 %p0, %r0, 7; @%p0 bra END; @%p0 bar.sync 0; END:"
+    assert run(parted).arrays[0] is not None
+
+
 def test_variables_that_are_too_large():
     with pytest.raises(PtxError, match=r"k needs 1,048,576 bytes of shared memory; a block has"):
         big = HEAD.replace("t[64]", "t[1048576]")

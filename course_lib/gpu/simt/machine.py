@@ -188,28 +188,33 @@ class _Machine:
             self._branch(piece, last, frame, warps)
         else:
             if is_barrier(last):
-                self._wait(piece.stop - 1, frame, warps)
+                self._wait(last, piece.stop - 1, frame, warps)
             self.at[warps] = piece.follows[0]
         self._settle(warps)
 
-    def _wait(self, number: int, frame: Frame, warps: Array) -> None:
-        apart = (self.lanes[:, warps] != self.alive[:, warps]).any(axis=0)
+    def _holds(self, last: Instruction, frame: Frame, warps: Array) -> Array | bool:
+        """For which lanes of these warps the guard of the last instruction holds."""
+        guard = guard_of(last)
+        if guard is None:
+            return True
+        holds = guard(frame)
+        return holds[:, warps] if frame.whole and holds.shape[1] > 1 else holds
+
+    def _wait(self, last: Instruction, number: int, frame: Frame, warps: Array) -> None:
+        lanes = self.lanes[:, warps] & self._holds(last, frame, warps)
+        comes = lanes.any(axis=0)
+        apart = comes & (lanes != self.alive[:, warps]).any(axis=0)
         if apart.any():
             k = int(np.argmax(apart))
-            frame = Frame(self.wave, warps, self.lanes[:, warps], False)
-            lane = int(np.argmax(self.lanes[:, warps[k]]))
+            frame = Frame(self.wave, warps, lanes, False)
+            lane = int(np.argmax(lanes[:, k]))
             raise self.wave.fault(WAITING, number, frame, (lane, k))
-        self.waiting[warps] = True
+        self.waiting[warps[comes]] = True
 
     def _branch(self, piece: Any, last: Instruction, frame: Frame, warps: Array) -> None:
         """Those for which the guard holds go to the first place, the others to the second one."""
         lanes = self.lanes[:, warps]
-        goes = lanes
-        if last.guard is not None:
-            holds = guard_of(last)(frame)  # type: ignore[misc]
-            if frame.whole and holds.shape[1] > 1:
-                holds = holds[:, warps]
-            goes = lanes & holds
+        goes = lanes & self._holds(last, frame, warps)
         stays = lanes & ~goes
         some, rest = goes.any(axis=0), stays.any(axis=0)
         if last.name in ENDS:
