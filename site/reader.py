@@ -31,6 +31,7 @@ from predictions import (
 
 from autograder.check.hints import ladder
 from autograder.check.rubrics import TEXT_STUB
+from autograder.edition.folds import outputs_of
 from autograder.edition.sources import Source, expand, grade_id
 from course_lib.exercises import Slot, slot
 
@@ -44,19 +45,19 @@ def readable(source: Source, solved: Any, row: str = "") -> Any:
     """The page as a notebook that Sphinx reads; `row` is HTML that stands below its title."""
     notebook = expand(source, solutions=False)
     entries = {grade_id(name): slot(name) for name in source.exercises()}
-    shown = {cell.id: cell for cell in solved.cells}
+    shown = outputs_of(solved.cells)
     forget_guesses(solved.cells)
     known = answers(solved.cells)
-    pages = (_cells(cell, shown.get(cell.id), entries, known) for cell in notebook.cells)
+    pages = (_cells(cell, shown.get(cell.id, []), entries, known) for cell in notebook.cells)
     notebook.cells = [cell for cells in pages for cell in cells]
     _below_the_title(notebook.cells, row)
     return notebook
 
 
 def _cells(
-    cell: Any, solved: Any, entries: dict[str, Slot], known: dict[str, str]
+    cell: Any, outputs: list[Any], entries: dict[str, Slot], known: dict[str, str]
 ) -> Iterator[Any]:
-    """What becomes of one cell."""
+    """What becomes of one cell, which has shown `outputs` when it was run."""
     marks = cell.metadata.pop("nbgrader", {})
     if cell.cell_type == "markdown":
         if ONLY_NOTEBOOK not in cell.metadata.get("tags", ()) and cell.source != TEXT_STUB:
@@ -69,7 +70,7 @@ def _cells(
         forms = [form(key, unit, known.get(key)) for key, unit in asked(cell.source)]
         if rest := without(cell.source) if forms else cell.source:
             cell.source = rest
-            cell.outputs = [] if forms else [_of_a_page(output) for output in solved.outputs]
+            cell.outputs = [] if forms else [_of_a_page(output) for output in outputs]
             yield _folded(cell)
         if forms:
             yield _raw("\n\n".join(forms), cell.id, "guess")

@@ -16,7 +16,7 @@ Next room: contents.py, which makes the files of an edition.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import nbformat
@@ -26,6 +26,7 @@ from autograder.check.folded import FOLDED
 SHORT = 3  # lines: JupyterLab's bar in place of a folded cell is hardly lower
 SHOWN = 4  # lines of calls, one after another at the end of a cell, that are shown as one
 NEEDS = "%%needs"
+IMPORT = "-autograder"  # how the id of the first cell ends, with the import alone
 SETTINGS = ("logging.", "torch.set_", "warnings.")  # how calls begin that show nothing
 
 
@@ -45,6 +46,15 @@ def divided(notebook: Any) -> Any:
     return notebook
 
 
+def outputs_of(cells: Iterable[Any]) -> dict[str, list[Any]]:
+    """What cells have shown, by the id of the cell that they were before they were divided."""
+    found: dict[str, list[Any]] = {}
+    for cell in cells:
+        whole = cell.id.removesuffix(FOLDED).removesuffix(IMPORT)
+        found.setdefault(whole, []).extend(cell.get("outputs", ()))
+    return found
+
+
 def _is_folded(cell: Any) -> bool:
     return cell.cell_type == "code" and cell.metadata.get("jupyter", {}).get("source_hidden", False)
 
@@ -54,7 +64,7 @@ def _beginning(cell: Any) -> Iterator[Any]:
     if node := _imported(cell.source):
         lines = cell.source.split("\n")
         first, last = node.lineno - 1, node.end_lineno or node.lineno
-        yield _open(cell, "\n".join(lines[first:last]), "-autograder")
+        yield _open(cell, "\n".join(lines[first:last]), IMPORT)
         cell.source = "\n".join([*lines[:first], *lines[last:]]).strip("\n")
     if cell.source:
         yield from _parts(cell)

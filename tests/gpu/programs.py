@@ -168,7 +168,7 @@ class Maker:
             kinds += [(3, self.branch), (2, self.loop)]
         if together:
             kinds += [(2, self.exchange), (2, self.lanes), (1, self.shared_atomic),
-                      (1, self.same_loop)]  # fmt: skip
+                      (1, self.neighbours), (1, self.same_loop)]  # fmt: skip
         weights, makes = zip(*kinds, strict=True)
         self.draw.choices(makes, weights)[0](depth, together)
 
@@ -212,7 +212,7 @@ class Maker:
     def same_loop(self, depth: int, together: bool) -> None:
         """All threads go round as often: barriers and shuffles may stand in it."""
         if depth:
-            return self.computing(depth, together)
+            return
         again = self.label("AGAIN")
         self.put("mov.u32 %i9, 0")
         self.put(f"{again}:")
@@ -220,7 +220,6 @@ class Maker:
         self.put("add.s32 %i9, %i9, 1")
         self.put(f"setp.lt.s32 %loop, %i9, {self.draw.randint(1, 3)}")
         self.put(f"@%loop bra {again}")
-        return None
 
     # ── memory ──
 
@@ -311,6 +310,22 @@ class Maker:
         self.put(f"{self.lines.perhaps()}ld.shared{vector}.{type} {value(names)}, [%t1]")
         self.put(self.draw.choice(["bar.sync 0", "barrier.sync.aligned 0"]))
 
+    def neighbours(self, depth: int, together: bool) -> None:
+        """Words of another thread's slot one by one, which ptxas may load together."""
+        kind, type = self.draw.choice([("r", "b32"), ("f", "f32")])
+        values = ", ".join(self.pick(kind) for _ in range(4))
+        self.put(f"st.shared.v4.{type} [%own], {{{values}}}")
+        self.put("bar.sync 0")
+        self.put(f"xor.b32 %t0, %thread, {self.draw.randrange(4)}")
+        self.put(f"rem.u32 %t0, %t0, {self.threads}")
+        self.put("mov.u32 %t1, shared")
+        self.put("mad.lo.u32 %t1, %t0, 16, %t1")
+        for k in self.draw.choices(range(4), k=self.draw.randint(2, 6)):
+            self.put(f"ld.shared.{type} {self.pick(kind)}, [%t1+{4 * k}]")
+            if self.draw.random() < 0.3:
+                self.lines.compute()
+        self.put("bar.sync 0")
+
     def shared_atomic(self, depth: int, together: bool) -> None:
         how = self.draw.choice(["add.u32", "max.s32", "xor.b32", "min.u32"])
         self.put(f"st.shared.b32 [%own], {self.pick('r')}")
@@ -327,7 +342,7 @@ class Maker:
         if self.draw.random() < 0.4:
             return self.lines.vote()
         rest = self.threads % 32
-        if rest:  # only lanes that every warp has are asked
+        if rest:  # lanes that every warp has
             return self.lines.shuffle("idx", str(self.draw.randrange(rest)), "31")
         how = self.draw.choice(["up", "down", "bfly", "idx"])
         by = self.draw.choice([self.pick("r"), str(self.draw.randrange(32))])

@@ -1,7 +1,7 @@
 """Random programs give the same on the SIMT machine as on a plain interpreter: bit for bit.
 
-All warps at once, one warp at a time in any order, and with somebody looking on. Whoever wants to
-see a program again: `print(make(seed).text)`.
+All warps at once, one warp at a time in any order, with somebody looking on, and with neighbouring
+loads merged. Whoever wants to see a program again: `print(make(seed).text)`.
 """
 
 import numpy as np
@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from course_lib.gpu.count.counters import Counters
 from course_lib.gpu.count.races import Races
+from course_lib.gpu.ptx.merging import merge_shared_loads
 from course_lib.gpu.ptx.read import read
+from course_lib.gpu.simt.kernel import Kernel
 from course_lib.gpu.simt.machine import launch
 
 from . import plain
@@ -53,13 +55,17 @@ def check(seed: int) -> None:
     entry = read(program.text).entry()
     wanted = plain.launch(entry, program.grid, program.block, program.arguments)
     races = Races()
+    merged = merge_shared_loads(entry, Kernel(entry).places)
     ways = {
-        "all warps": {},
-        "in random order": {"order": np.random.default_rng(seed)},
-        "watched": {"watches": [Counters(), races]},
+        "all warps": (entry, {}),
+        "in random order": (entry, {"order": np.random.default_rng(seed)}),
+        "watched": (entry, {"watches": [Counters(), races]}),
+        "with merged loads": (merged, {}),
     }
-    for name, way in ways.items():
-        run = launch(entry, program.grid, program.block, program.arguments, **way)
+    for name, (text, way) in ways.items():
+        if name == "with merged loads" and text.instructions == entry.instructions:
+            continue
+        run = launch(text, program.grid, program.block, program.arguments, **way)
         found = [None if a is None else a.tobytes() for a in run.arrays]
         said = differences(program, found, wanted)
         assert not said, f"program {seed}, {name}: {said}\n{program.text}"

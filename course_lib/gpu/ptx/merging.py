@@ -122,6 +122,8 @@ def multiples(entry: Entry, places: Mapping[str, int]) -> dict[str, int]:
 
 
 def _of_result(i: Instruction, known: Mapping[str, int]) -> int:
+    if isinstance(i.operands[0], Vector) or i.has("sat") or any(t.is_float for t in i.types):
+        return 1
     operands = [_of(o, known) for o in i.operands[1:]]
     amount = i.operands[-1]
     if i.name in ("mov", "cvt", "cvta"):
@@ -130,7 +132,7 @@ def _of_result(i: Instruction, known: Mapping[str, int]) -> int:
         return min(operands[:2])
     if i.name == "and":
         return max(operands[:2])
-    if i.name == "shl" and isinstance(amount, int):
+    if i.name == "shl" and isinstance(amount, int) and 0 <= amount < 32:
         return min(MOST, operands[0] << amount)
     if i.name == "mul" and not i.has("hi"):
         return min(MOST, operands[0] * operands[1])
