@@ -233,10 +233,11 @@ class Student:
         notebook = self.read(NOTEBOOK)
         cells = {cell["id"]: cell for cell in notebook["cells"]}
         cells["u00-intensity"]["source"] = source
-        imports = next(c for c in notebook["cells"] if c["source"].startswith("import numpy as np"))
+        first = ("from autograder import", "import numpy as np")
+        imports = [c for c in notebook["cells"] if c["source"].startswith(first)]
         kernel = self.ask("api/kernels", method="POST", json={"path": NOTEBOOK}).json()["id"]
         check = cells["u00-intensity-check"]
-        for cell in (cells["course-environment"], imports, cells["u00-intensity"], check):
+        for cell in (cells["course-environment"], *imports, cells["u00-intensity"], check):
             cell["outputs"] = self.run(kernel, cell["source"])
         self.looked_at = text_of(self.run(kernel, LOOK))
         self.ask(f"api/kernels/{kernel}", method="DELETE")

@@ -233,7 +233,8 @@ def test_it_is_shown_wherever_in_a_cell_it_stands(wrote, capsys):
 def test_cells_as_they_came_are_one_line_and_are_not_run(wrote):
     stubs = [STUB.replace("dce", name) for name in ("dce", "cse", "fold")]
     wrote(IMPORTS, "raise ValueError", *stubs)
-    assert " passes.cse, passes.dce, passes.fold, passes.fixpoint," in repr(borrow("u02"))
+    (line,) = [part for part in repr(borrow("u02")).split(". ") if "Not answered yet" in part]
+    assert all(f"passes.{name}" in line for name in ("dce", "cse", "fold", "fixpoint"))
     assert "'hallo'" in repr(borrow("hallo")) and "Known" not in repr(borrow("hallo"))
 
 
