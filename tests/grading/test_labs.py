@@ -250,7 +250,8 @@ def test_the_website_has_a_page_for_the_lab_and_one_for_its_teacher(notebooks, r
     assert "write your answer here" in page and "dict(Counter(" not in page
     assert f"`{EXERCISES[1]}`" in (scratch / "units" / f"{LAB}.md").read_text()
     index = (scratch / "index.md").read_text()
-    assert f"\nu99_example\n{LAB}\n" in index and f"\nunits/{LAB}\n" in index
+    assert f"\nu99_example\n{LAB}\n" in index
+    assert f"\nunits/{LAB}\n" in (scratch / "instructors.md").read_text()
 
 
 # --- grades --------------------------------------------------------------------------------------
