@@ -30,7 +30,7 @@ from autograder.check.attempts import failed, watch
 from autograder.check.cards import Card, Note, show
 from autograder.check.explained import Reading, explained
 from autograder.check.feedback import as_html
-from autograder.check.folded import Folded
+from autograder.check.folded import QUIETLY, Folded
 from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.check.packages import needs_a_package
@@ -158,14 +158,12 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
     _show(f"You said {_amount(value, unit)}; it is {_amount(actual, unit)}.{apart}")
 
 
-def needs(
-    names: str, cell: str, run: Callable[[str, bool], Any], say: Callable[[str], None] | None = None
-) -> None:
+def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
     """The cell magic `%%needs`: run the cell once all the named exercises have an answer, and where
-    the named packages are installed. `run` is told whether all the answers have passed, `say` gets
-    what a student should know."""
-    say = say or _show
-    given = names.split()
+    the named packages are installed. `run` is told whether all the answers have passed. A folded
+    cell says nothing of what is missing: the open one below it does."""
+    given = [name for name in names.split() if name != QUIETLY]
+    say = _nothing if QUIETLY in names.split() else _show
     if lacking := next(filter(None, map(needs_a_package, given)), ""):
         say(lacking)
         return
@@ -183,6 +181,10 @@ def needs(
         them = "it has" if len(doubtful) == 1 else "they have"
         say(f"This cell uses your answer to {', '.join(doubtful)}, but {them} not passed yet.")
     run(cell, not doubtful)
+
+
+def _nothing(sentence: str) -> None:
+    """Say nothing."""
 
 
 def _has_passed(name: str) -> bool:
@@ -211,18 +213,14 @@ def load_ipython_extension(shell: Any) -> None:
         finally:
             shell.custom_exceptions, shell.CustomTB = before
 
-    folded = Folded(shell)
-
-    def magic(line: str, cell: str) -> None:
-        """What a folded cell has to say, the open one below it says."""
-        needs(line, cell, run, (lambda text: None) if folded.running else _show)
-
-    shell.register_magic_function(magic, magic_kind="cell", magic_name="needs")
+    shell.register_magic_function(
+        lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
+    )
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
     for_nbgrader(shell)
     watch(shell)
     clock.start(shell)
-    folded.start()
+    Folded(shell).start()
 
 
 def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:

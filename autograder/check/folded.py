@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDED = "-folded"  # how the ids of such cells end (autograder/edition/folds.py)
+QUIETLY = "--quietly"  # what `%%needs` is told there: the open cell below says what is missing
 FILE = "JPY_SESSION_NAME"  # where Jupyter's server says which notebook a kernel belongs to
 
 
@@ -28,12 +29,10 @@ class Folded:
         self.shell = shell
         self.alone: set[str] = set()  # those that have run by themselves since the last open cell
         self.typed: dict[str, str] = {}  # what they said then: the file may not know it yet
-        self.running = False
 
     def start(self) -> None:
         """From now on, with every cell."""
         self.shell.events.register("pre_run_cell", self.before)
-        self.shell.events.register("post_run_cell", self.after)
 
     def before(self, info: Any) -> None:
         """A cell is about to run."""
@@ -42,21 +41,13 @@ class Folded:
         if info.cell_id.endswith(FOLDED):
             self.alone.add(info.cell_id)
             self.typed[info.cell_id] = info.raw_cell
-            self.running = True
             return
         due = [cell for cell in above(info.cell_id) if cell["id"] not in self.alone]
         self.alone.clear()
         for cell in due:
-            self.running = True
             source = self.typed.get(cell["id"], "".join(cell["source"]))
-            done = self.shell.run_cell(source, store_history=False)
-            self.running = False
-            if not done.success:
+            if not self.shell.run_cell(source, store_history=False).success:
                 break
-
-    def after(self, result: Any) -> None:
-        if result.info.cell_id is not None:
-            self.running = False
 
 
 def above(cell_id: str) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from typing import Any
 
 import nbformat
 
-from autograder.check.folded import FOLDED
+from autograder.check.folded import FOLDED, QUIETLY
 
 SHORT = 3  # lines: JupyterLab's bar in place of a folded cell is hardly lower
 SHOWN = 4  # lines of calls, one after another at the end of a cell, that are shown as one
@@ -84,11 +84,11 @@ def _parts(cell: Any) -> Iterator[Any]:
     if at <= SHORT:
         yield _open(cell, cell.source)
         return
-    folded = nbformat.v4.new_code_cell(
-        head + "\n".join(lines[:at]).rstrip(), id=f"{cell.id}{FOLDED}", metadata=cell.metadata
-    )
-    yield folded
-    if at < len(lines):
+    shows = at < len(lines)
+    quietly = head.replace("\n", f" {QUIETLY}\n") if shows else head  # the open part says it
+    prepares = quietly + "\n".join(lines[:at]).rstrip()
+    yield nbformat.v4.new_code_cell(prepares, id=f"{cell.id}{FOLDED}", metadata=cell.metadata)
+    if shows:
         yield _open(cell, head + "\n".join(lines[at:]))
 
 
@@ -98,7 +98,8 @@ def _open(cell: Any, source: str, suffix: str = "") -> Any:
 
 
 def _head(source: str) -> tuple[str, str]:
-    """The line `%%needs ...`, which both parts begin with, and what stands below it."""
+    """The line `%%needs ...`, which both parts begin with, and what stands below it. The open part
+    says what is missing."""
     first, newline, rest = source.partition("\n")
     return (first + newline, rest) if first.startswith(NEEDS) else ("", source)
 

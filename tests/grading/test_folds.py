@@ -45,7 +45,9 @@ def folded(*texts: str) -> list[tuple[str, bool]]:
         (f"{PREPARED}\nfor i in d:\n    i", [(PREPARED, True), ("for i in d:\n    i", False)]),
         (PREPARED, [(PREPARED, True)]),
         (f"{PREPARED}\nlogging.disable()", [(f"{PREPARED}\nlogging.disable()", True)]),
-        (f"%%needs u\n{PREPARED}\nd", [(f"%%needs u\n{PREPARED}", True), ("%%needs u\nd", False)]),
+        (f"%%needs u\n{PREPARED}\nd",
+         [(f"%%needs u --quietly\n{PREPARED}", True), ("%%needs u\nd", False)]),
+        (f"%%needs u\n{PREPARED}", [(f"%%needs u\n{PREPARED}", True)]),
         ("draw(\n    1,\n    2,\n    3,\n)", [("draw(\n    1,\n    2,\n    3,\n)", False)]),
     ],
 )  # fmt: skip
