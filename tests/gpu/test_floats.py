@@ -11,6 +11,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from course_lib.gpu.ops.rounding import fma64
+
 from . import plain_floats as exact
 from .one import agreed, machine, pairs, reals
 
@@ -243,3 +245,10 @@ def test_an_approximate_quotient():
     for name in ("div.approx.f32", "div.full.f32"):
         found = machine(name, "f32", x, y).astype(np.float64)
         assert (np.abs(found - wanted) <= 2 * 2.0**-23 * np.abs(wanted)).all()  # 2 ulp
+
+
+def test_a_finite_product_that_overflows_is_still_less_than_infinity():
+    huge, inf = np.full((1, 1), 1e300), np.full((1, 1), np.inf)
+    with np.errstate(all="ignore"):
+        assert fma64(huge, huge, -inf) == -inf and fma64(huge, -huge, inf) == inf
+        assert np.isnan(fma64(inf, huge, -inf))

@@ -43,8 +43,10 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     top, rest = _sum(high, middle)
     total = rest + small
     result = top + _to_odd(rest, small, total)
-    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
-    result = np.where(finite & (a != 0) & (b != 0), result, a * b + c)
+    factors = np.isfinite(a) & np.isfinite(b)
+    finite = factors & np.isfinite(c)
+    plain = np.where(factors & ~finite, c, a * b + c)  # no finite product is as large as infinity
+    result = np.where(finite & (a != 0) & (b != 0), result, plain)
     large = np.abs(a) > LARGE, np.abs(b) > LARGE, np.abs(c) > LARGE, np.abs(high) > LARGE
     far = np.logical_or.reduce(large) | (np.abs(high) < 1 / LARGE)
     for at in np.argwhere(far & finite & (a != 0) & (b != 0)):
