@@ -51,11 +51,12 @@ def print_pages(site: Path, names: list[str]) -> None:
         )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        jobs = {name: [name] for name in names} | {"course": names}
-        for name, pages in tqdm(jobs.items(), "pages to print"):
-            _print(
-                browser, site, name, pages, _first_pages(site, names) if name == "course" else ()
-            )
+        for name in tqdm(names, "pages to print"):
+            _print(browser, site, name, [name], ())
+        begins = _first_pages(site, names)
+        _print(browser, site, "course", names, begins)
+        if (found := _found_pages(site / "pdf" / "course.pdf")) != begins:
+            _print(browser, site, "course", names, found)
         browser.close()
 
 
@@ -63,6 +64,14 @@ def _first_pages(site: Path, names: list[str]) -> list[int]:
     """Where each unit begins in the whole course, whose first page is the contents."""
     lengths = [len(PdfReader(site / "pdf" / f"{name}.pdf").pages) for name in names]
     return list(accumulate(lengths[:-1], initial=2))
+
+
+def _found_pages(course: Path) -> list[int]:
+    """Where they do begin: the bookmarks of their titles, behind that of the contents."""
+    reader = PdfReader(course)
+    titles = [mark for mark in reader.outline if not isinstance(mark, list)]
+    numbers = [reader.get_destination_page_number(mark) for mark in titles[1:]]
+    return [number + 1 for number in numbers if number is not None]
 
 
 def _print(browser: object, site: Path, name: str, pages: list[str], begins: Sequence[int]) -> None:
