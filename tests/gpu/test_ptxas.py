@@ -30,7 +30,7 @@ def needs_ptxas(missing):
 def test_registers_and_shared_memory_are_those_that_were_recorded():
     rows = [line.split(",") for line in (RECORDED / "counters.csv").read_text().splitlines()]
     column = rows[0].index("registers_per_thread")
-    for row in rows[1::3]:
+    for row in rows[1:]:
         text = (RECORDED / f"{row[0]}.ptx").read_text()
         (kernel,) = ptxas(text, "sm_90").values()
         assert max(kernel.registers, LEAST) == int(row[column]), row[0]
